@@ -1,0 +1,1 @@
+//! Longrein models.

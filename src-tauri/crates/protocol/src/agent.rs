@@ -1,0 +1,238 @@
+//! The agent specification: what an `*.agent.toml` says, with its defaults filled in.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::tool::{Effect, Repeat};
+
+/// A saved configuration: model, instructions, tools, policy, budgets and completion criteria.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentSpec {
+    /// Lower-case letters, digits and hyphens.
+    pub name: String,
+    /// What it is for, in a sentence.
+    #[serde(default)]
+    pub description: String,
+    /// What the model is told, after the harness's own rules.
+    #[serde(default)]
+    pub instructions: String,
+    /// Which model, and its limits.
+    #[serde(default)]
+    pub model: ModelChoice,
+    /// Which tools, and what they may do.
+    #[serde(default)]
+    pub tools: ToolGrants,
+    /// Rules that decide actions; deny beats ask beats allow.
+    #[serde(default)]
+    pub policy: Vec<PolicyRule>,
+    /// The person's documents.
+    #[serde(default)]
+    pub library: Library,
+    /// Limits of the context.
+    #[serde(default)]
+    pub context: ContextLimits,
+    /// Hard limits.
+    #[serde(default)]
+    pub budget: Budget,
+    /// When the run is done. Without criteria the outcome is `unverified`.
+    #[serde(default)]
+    pub done_when: Vec<Criterion>,
+}
+
+/// Which model to use.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelChoice {
+    /// `provider/model`, the first is used.
+    #[serde(rename = "use")]
+    pub use_: Vec<String>,
+    /// The most tokens that one response may have.
+    pub max_output_tokens: u32,
+    /// The model's window in tokens.
+    pub window_tokens: u32,
+    /// Sampling temperature, for providers that take one.
+    pub temperature: Option<f64>,
+}
+
+impl Default for ModelChoice {
+    fn default() -> Self {
+        Self {
+            use_: Vec::new(),
+            max_output_tokens: 8_192,
+            window_tokens: 32_768,
+            temperature: None,
+        }
+    }
+}
+
+/// Which tools the agent has.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolGrants {
+    /// Names, `server.*`, or `files` for the five file tools.
+    pub allow: Vec<String>,
+    /// What the person says of a tool: `[tools."server.tool"]`.
+    #[serde(flatten)]
+    pub settings: BTreeMap<String, ToolSettings>,
+}
+
+/// What the person says of one tool; each overrides what the tool says of itself.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolSettings {
+    /// What it may do to the world.
+    pub effect: Option<Effect>,
+    /// Whether it may be started again when its outcome is unknown.
+    pub repeat: Option<Repeat>,
+    /// How much of a result the model is shown.
+    pub result_tokens: Option<u32>,
+    /// How long one call may take, in seconds.
+    pub timeout_seconds: Option<u32>,
+}
+
+/// What a rule or a default says of an action.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// It starts.
+    Allow,
+    /// A person is asked.
+    Ask,
+    /// It does not start; the model is told.
+    Deny,
+}
+
+/// One rule.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyRule {
+    /// A tool's name, or `server.*`.
+    pub tool: String,
+    /// What it decides.
+    pub decision: Decision,
+}
+
+/// Where the person's documents lie.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Library {
+    /// Folders; `~` is the home folder.
+    pub folders: Vec<String>,
+}
+
+/// Limits of what the model is shown.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ContextLimits {
+    /// The share of the window at which older parts are pruned.
+    pub compact_at: f64,
+    /// The most tokens of one tool result that the model is shown.
+    pub offload_above_tokens: u32,
+}
+
+impl Default for ContextLimits {
+    fn default() -> Self {
+        Self {
+            compact_at: 0.75,
+            offload_above_tokens: 4_000,
+        }
+    }
+}
+
+/// Hard limits of a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Budget {
+    /// Model requests.
+    pub steps: u32,
+    /// Input tokens in total.
+    pub tokens_in: Option<u32>,
+    /// Output tokens in total.
+    pub tokens_out: Option<u32>,
+    /// Minutes of work; waiting for a person does not count.
+    pub working_minutes: Option<u32>,
+    /// Actions started.
+    pub actions: Option<u32>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            steps: 80,
+            tokens_in: Some(2_000_000),
+            tokens_out: None,
+            working_minutes: Some(60),
+            actions: None,
+        }
+    }
+}
+
+/// One completion condition.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Criterion {
+    /// A file exists in the workspace.
+    File(FileCriterion),
+    /// An artifact's citations hold.
+    Evidence(EvidenceCriterion),
+}
+
+/// `file = "index.html"`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileCriterion {
+    /// The path beneath the workspace.
+    pub file: String,
+    /// Its least size in bytes.
+    #[serde(default = "one")]
+    pub min_bytes: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// `evidence = "index.html"`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EvidenceCriterion {
+    /// The artifact's path beneath the workspace.
+    pub evidence: String,
+    /// Whether statements without a citation are let through.
+    #[serde(default)]
+    pub uncited: Uncited,
+    /// The least number of citations.
+    #[serde(default = "one")]
+    pub min_citations: u32,
+}
+
+/// What to do with statements that carry no citation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Uncited {
+    /// They are listed.
+    #[default]
+    Allow,
+    /// They make the criterion fail.
+    Forbid,
+}
+
+impl Criterion {
+    /// The criterion in words.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::File(file) => format!("{} exists, at least {} bytes", file.file, file.min_bytes),
+            Self::Evidence(evidence) => match evidence.uncited {
+                Uncited::Allow => format!("every quote in {} is in its source", evidence.evidence),
+                Uncited::Forbid => format!(
+                    "every quote in {} is in its source, and nothing is uncited",
+                    evidence.evidence
+                ),
+            },
+        }
+    }
+}

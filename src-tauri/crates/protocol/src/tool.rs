@@ -1,0 +1,111 @@
+//! What the harness has to know of a tool before it may be called.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What an action may do to the world.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Reads, changes nothing.
+    Read,
+    /// Changes files of the run's own workspace only.
+    Workspace,
+    /// Changes something outside that can be taken back.
+    Reversible,
+    /// Changes something outside for good. What is undeclared counts as this.
+    Irreversible,
+}
+
+/// Whether an action whose outcome is unknown may be started again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum Repeat {
+    /// Doing it twice is the same as doing it once.
+    Repeatable,
+    /// Never by itself: a person is asked.
+    Once,
+}
+
+/// Why an action failed, in a form that a model can act on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum ToolErrorClass {
+    /// The arguments do not fit; another call may.
+    InvalidArguments,
+    /// Policy or the system refuses.
+    NotPermitted,
+    /// The thing named is not there.
+    NotFound,
+    /// The thing is not in the state that the call expects.
+    Conflict,
+    /// Later it may work.
+    Temporary,
+    /// It was tried and did not work.
+    Failed,
+    /// It was stopped before it ended.
+    Cancelled,
+}
+
+/// One tool as the run knows it: what the model is shown and what the gate decides by.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// `name` of a built-in, `server.name` of an MCP tool.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// JSON Schema (draft 2020-12) of the arguments.
+    pub schema: serde_json::Value,
+    /// What it may do to the world.
+    pub effect: Effect,
+    /// Whether it may be started again after a crash.
+    pub repeat: Repeat,
+    /// How long one call may take.
+    pub timeout_ms: u32,
+    /// How much of a result the model is shown, in estimated tokens.
+    pub result_tokens: u32,
+    /// Names of the arguments that are paths beneath the workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_arguments: Vec<String>,
+    /// Whether what it returns is untrusted text (from a library, a server, a page).
+    #[serde(default)]
+    pub untrusted: bool,
+}
+
+impl ToolSpec {
+    /// The longest name that providers accept.
+    pub const WIRE_NAME_LIMIT: usize = 64;
+
+    /// The name on the wire: `server__tool`, letters, digits, `_` and `-`, shortened with a hash
+    /// when it would be too long.
+    pub fn wire_name(&self) -> String {
+        wire_name(&self.name)
+    }
+
+    /// A hash of everything that an approval of this tool rests on.
+    pub fn definition_hash(&self) -> crate::BlobHash {
+        let definition = serde_json::json!([self.name, self.description, self.schema, self.effect]);
+        crate::BlobHash::of(definition.to_string().as_bytes())
+    }
+}
+
+/// See [`ToolSpec::wire_name`].
+pub fn wire_name(name: &str) -> String {
+    let mut wire = String::with_capacity(name.len() + 1);
+    for letter in name.chars() {
+        match letter {
+            '.' => wire.push_str("__"),
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => wire.push(letter),
+            _ => wire.push('_'),
+        }
+    }
+    if wire.len() > ToolSpec::WIRE_NAME_LIMIT || wire.contains("___") {
+        let hash = crate::BlobHash::of(name.as_bytes()).to_string();
+        wire.truncate(ToolSpec::WIRE_NAME_LIMIT - 9);
+        wire = format!("{wire}_{}", &hash[..8]);
+    }
+    wire
+}

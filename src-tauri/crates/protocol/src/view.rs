@@ -1,0 +1,427 @@
+//! What a screen, `show`, replay and an export draw: rows with keys, folded from the events.
+//!
+//! Sequence numbers are `u32`; times are milliseconds as `f64`-sized numbers on the bridge.
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::Trust;
+use crate::source::{Claim, CriterionResult, PlanItem, SourceMeta};
+use crate::tool::{Effect, ToolErrorClass};
+
+/// Everything that is shown of one run at one point of its log.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct RunView {
+    /// The last event that is folded in.
+    pub seq: u32,
+    /// The panel: state, plan, budget, files.
+    pub head: RunHead,
+    /// The conversation, in order; at most the newest `ROWS_IN_A_SNAPSHOT`.
+    pub rows: Vec<Row>,
+    /// How many rows come before the first of `rows`.
+    pub earlier: u32,
+}
+
+/// What changed since a sequence number. Rows are inserted at the end or replace the row of the
+/// same key; none is ever removed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct ViewChange {
+    /// The last event that is folded in.
+    pub seq: u32,
+    /// The panel, when it changed.
+    pub head: Option<RunHead>,
+    /// New and changed rows.
+    pub rows: Vec<Row>,
+}
+
+/// What a subscription of the window receives.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ViewUpdate {
+    /// The first message: all there is.
+    Snapshot {
+        /// The run as it stands.
+        view: RunView,
+    },
+    /// Every later message about committed events.
+    Change {
+        /// What to insert and update by key.
+        change: ViewChange,
+    },
+    /// Streaming text that is not committed yet; replaced by the next committed row.
+    Provisional {
+        /// The text of the answer so far.
+        text: String,
+        /// The reasoning so far.
+        thinking: String,
+    },
+    /// The run can't be shown any further.
+    Problem {
+        /// What happened and what can be done.
+        message: String,
+    },
+}
+
+/// What a run is doing, in the words that the person reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// It works by itself.
+    Running,
+    /// It waits for a person's answer.
+    Waiting,
+    /// A person paused it.
+    Paused,
+    /// It stopped by rule and waits for a person, with its state saved.
+    HandedOff,
+    /// Finished, every criterion holds.
+    Accepted,
+    /// Finished without criteria.
+    Unverified,
+    /// Ended for good without a result.
+    Failed,
+    /// A person cancelled it.
+    Cancelled,
+    /// It was going when its process ended, and nobody drives it now.
+    Interrupted,
+    /// The log has an event or a row that this version can't continue from.
+    Unreadable,
+}
+
+/// The panel of one run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct RunHead {
+    /// The run.
+    pub run: String,
+    /// The first line of the question.
+    pub title: String,
+    /// The agent's name.
+    pub agent: String,
+    /// The model, `provider/model`.
+    pub model: String,
+    /// Whether the model is the demonstration stand-in, to be labelled so.
+    pub demo: bool,
+    /// What it is doing.
+    pub state: RunState,
+    /// What it waits for or why it stopped, in a sentence; empty while it works.
+    pub reason: String,
+    /// What the person can do about it; empty when nothing is needed.
+    pub remedy: String,
+    /// Since when it is in this state (milliseconds since the epoch).
+    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    pub since: i64,
+    /// When it was created.
+    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    pub created_at: i64,
+    /// Steps taken, and the limit.
+    pub steps: Meter,
+    /// Input tokens.
+    pub tokens_in: Meter,
+    /// Output tokens.
+    pub tokens_out: Meter,
+    /// Working time in seconds.
+    pub working_seconds: Meter,
+    /// Actions started.
+    pub actions: Meter,
+    /// The plan.
+    pub plan: Vec<PlanItem>,
+    /// What the last request was made of.
+    pub context: Vec<ContextPart>,
+    /// The model's window in tokens; 0 when unknown.
+    pub window_tokens: u32,
+    /// Sources captured so far.
+    pub sources: Vec<SourceLine>,
+    /// Files delivered.
+    pub artifacts: Vec<ArtifactLine>,
+    /// The criteria, with the last result where one was checked.
+    pub done_when: Vec<CriterionResult>,
+    /// Whether the criteria were checked at least once.
+    pub verified: bool,
+    /// Whether untrusted text was read.
+    pub tainted: bool,
+}
+
+/// Something that is counted against a limit.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct Meter {
+    /// How much is used.
+    pub used: u32,
+    /// The hard limit; `None` when there is none.
+    pub limit: Option<u32>,
+}
+
+/// A part of the request, for the context meter.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct ContextPart {
+    /// `system`, `tools`, `index`, `pinned`, `summary`, `conversation`, `tail`.
+    pub section: String,
+    /// Estimated tokens.
+    pub tokens: u32,
+}
+
+/// A source in the panel.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct SourceLine {
+    /// `S12`.
+    pub id: String,
+    /// What it is.
+    pub meta: SourceMeta,
+    /// How many passages were shown to the model.
+    pub passages: u32,
+}
+
+/// A delivered file in the panel.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct ArtifactLine {
+    /// The path beneath the workspace.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// Its media type.
+    pub media_type: String,
+    /// The size of the rendered file in bytes.
+    pub bytes: u32,
+    /// The evidence ledger.
+    pub ledger: Vec<Claim>,
+}
+
+/// One row of the conversation; the same rows carry the knots of the rein.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct Row {
+    /// Stable, unique within the run.
+    pub key: String,
+    /// The event that made it.
+    pub seq: u32,
+    /// When that was (milliseconds since the epoch).
+    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    pub at: i64,
+    /// The step it belongs to; 0 before the first.
+    pub step: u32,
+    /// What it shows.
+    pub content: RowContent,
+    /// Its knot on the rein, when it has one.
+    pub knot: Option<Knot>,
+}
+
+/// What one row shows.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RowContent {
+    /// The person's words.
+    Question {
+        /// Markdown.
+        text: String,
+    },
+    /// The model's words.
+    Answer {
+        /// Markdown.
+        text: String,
+        /// The reasoning that the provider showed; may be empty.
+        thinking: String,
+    },
+    /// One action, with its whole life.
+    Action(Box<ActionRow>),
+    /// Words of the harness to the model: a difference, a loop, a cut reply.
+    Notice {
+        /// Plain text.
+        text: String,
+    },
+    /// A check of the criteria.
+    Verification {
+        /// Each criterion.
+        results: Vec<CriterionResult>,
+        /// Whether all hold.
+        accepted: bool,
+    },
+    /// The process ended in the middle and the run was taken up again.
+    Splice {
+        /// Why and what it meant: `the app was killed; nothing was repeated`.
+        text: String,
+    },
+    /// Older parts left the request.
+    Compacted {
+        /// In words, with sizes.
+        text: String,
+    },
+    /// A model request that failed.
+    ModelTrouble {
+        /// What happened.
+        text: String,
+        /// Whether the harness tries again by itself.
+        retrying: bool,
+    },
+    /// The run stopped: handed off, paused, cancelled or finished.
+    Stop {
+        /// The state it stopped in.
+        state: RunState,
+        /// Why.
+        text: String,
+        /// What the person can do.
+        remedy: String,
+    },
+}
+
+/// The state of an action, in the words that the person reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum ActionState {
+    /// Asked for by the model, not decided.
+    Proposed,
+    /// The arguments do not satisfy the schema.
+    Rejected,
+    /// A person has to answer.
+    Asked,
+    /// Allowed, not started.
+    Allowed,
+    /// Refused by policy or a person.
+    Denied,
+    /// It runs.
+    Started,
+    /// It ended well.
+    Succeeded,
+    /// It ended badly.
+    Failed,
+    /// It may or may not have happened.
+    Uncertain,
+}
+
+/// One action as a card.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct ActionRow {
+    /// The action's id.
+    pub action: String,
+    /// The tool.
+    pub tool: String,
+    /// The arguments in a few words: `“recall of disk indexes”`.
+    pub brief: String,
+    /// The arguments as JSON, indented; cut after 8 KB.
+    pub arguments: String,
+    /// What it may do.
+    pub effect: Effect,
+    /// How far it is.
+    pub state: ActionState,
+    /// The decision in a sentence, with the rule.
+    pub decision: String,
+    /// The result as the model was shown it; cut after 8 KB.
+    pub result: String,
+    /// The result in a few words: `8 passages of 3 documents`.
+    pub outcome: String,
+    /// The class of the error, when it failed.
+    pub error: Option<ToolErrorClass>,
+    /// Whether the result is untrusted text.
+    pub trust: Trust,
+    /// Sources that it captured: `S1`, `S4`.
+    pub sources: Vec<String>,
+    /// How long it took; `None` until it ended.
+    pub latency_ms: Option<u32>,
+    /// How often it was started.
+    pub attempt: u32,
+}
+
+/// The shape of a knot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum KnotShape {
+    /// A filled disc: a person's words.
+    Person,
+    /// A ring: a step or an action.
+    Ring,
+    /// A square: the context was compacted.
+    Square,
+    /// Two strokes across the line: a crash, spliced.
+    Splice,
+    /// A break in the line: it waits for a person.
+    Break,
+    /// A disc with a tick: accepted.
+    End,
+    /// A disc with a cross: failed, cancelled or handed off.
+    Stop,
+}
+
+/// How a knot is coloured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum KnotTone {
+    /// As the line.
+    Plain,
+    /// It runs now.
+    Running,
+    /// A person has to act.
+    Waiting,
+    /// It went well.
+    Good,
+    /// It went wrong.
+    Bad,
+}
+
+/// A knot on the rein.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct Knot {
+    /// Its form.
+    pub shape: KnotShape,
+    /// Its colour.
+    pub tone: KnotTone,
+    /// In a few words.
+    pub label: String,
+    /// Smaller, below.
+    pub detail: String,
+}
+
+/// A run in the list.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct RunLine {
+    /// The run.
+    pub run: String,
+    /// The first line of the question.
+    pub title: String,
+    /// The agent's name.
+    pub agent: String,
+    /// The model.
+    pub model: String,
+    /// Whether the model is the demonstration stand-in.
+    pub demo: bool,
+    /// What it is doing.
+    pub state: RunState,
+    /// What it waits for or why it stopped.
+    pub reason: String,
+    /// Since when.
+    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    pub since: i64,
+    /// When it was created.
+    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    pub created_at: i64,
+    /// When its last event was.
+    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    pub updated_at: i64,
+    /// Steps.
+    pub steps: u32,
+    /// Input tokens.
+    pub tokens_in: u32,
+    /// Output tokens.
+    pub tokens_out: u32,
+    /// Working time.
+    pub working_ms: u32,
+    /// The last event.
+    pub seq: u32,
+    /// The knots of the small rein, oldest first, at most 24.
+    pub rein: Vec<KnotShape>,
+}
+
+/// The most rows that a snapshot carries; earlier ones are paged.
+pub const ROWS_IN_A_SNAPSHOT: usize = 2_000;

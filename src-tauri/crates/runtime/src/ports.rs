@@ -1,0 +1,304 @@
+//! What the driver needs of the world. Each port has a real implementation and a simulated one.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use longrein_core::dialect::Dialect;
+use longrein_protocol::agent::Criterion;
+use longrein_protocol::block::{ModelErrorClass, StopReason, Usage};
+use longrein_protocol::source::{Claim, CriterionResult, PlanItem, SourceMeta, SourceRecord, TextRange};
+use longrein_protocol::{ActionId, BlobHash, Millis, RunId, ToolErrorClass, ToolSpec};
+pub use tokio_util::sync::CancellationToken;
+
+/// Time. Simulated in tests, so nothing else in the driver may ask for it.
+#[async_trait]
+pub trait Clock: Send + Sync {
+    /// Wall-clock milliseconds since the epoch; may jump.
+    fn now(&self) -> Millis;
+    /// Milliseconds that never jump back and don't count sleep of the machine.
+    fn monotonic_ms(&self) -> u64;
+    /// Waits.
+    async fn sleep(&self, duration: Duration);
+}
+
+/// Chance. Seeded in tests.
+pub trait Chance: Send + Sync {
+    /// 128 random bits.
+    fn random(&self) -> u128;
+}
+
+/// A model provider's model.
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// How its requests are written.
+    fn dialect(&self) -> &dyn Dialect;
+    /// Sends a body and reads the response to its end. Must obey `call.cancel` and have first-byte
+    /// and idle limits of its own.
+    async fn send(&self, call: ModelCall) -> Result<ModelReply, ModelError>;
+}
+
+/// One request, already recorded.
+#[derive(Clone)]
+pub struct ModelCall {
+    /// The exact bytes.
+    pub body: Arc<[u8]>,
+    /// Ends the request.
+    pub cancel: CancellationToken,
+    /// Takes provisional text for the screen.
+    pub live: Arc<dyn LiveText>,
+}
+
+/// Takes text while it streams. What it shows is provisional until the response is committed.
+pub trait LiveText: Send + Sync {
+    /// More of the answer.
+    fn text(&self, more: &str);
+    /// More of the reasoning.
+    fn thinking(&self, more: &str);
+}
+
+/// A [`LiveText`] that shows nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct NoLiveText;
+
+impl LiveText for NoLiveText {
+    fn text(&self, _more: &str) {}
+    fn thinking(&self, _more: &str) {}
+}
+
+/// One block of a response.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ReplyBlock {
+    /// Words.
+    Text {
+        /// Markdown.
+        text: String,
+        /// The provider's own form, when it has to be sent back.
+        raw: Option<String>,
+    },
+    /// Reasoning.
+    Thinking {
+        /// Plain text.
+        text: String,
+        /// The provider's own form, when it has to be sent back.
+        raw: Option<String>,
+    },
+    /// A call.
+    ToolUse {
+        /// The provider's id of the call; made up by the adapter where the provider gives none.
+        id: String,
+        /// The tool's name on the wire.
+        name: String,
+        /// The arguments as the model wrote them; may not be JSON.
+        arguments: String,
+        /// The provider's own form, when it has to be sent back.
+        raw: Option<String>,
+    },
+}
+
+/// A whole response.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ModelReply {
+    /// In order.
+    pub blocks: Vec<ReplyBlock>,
+    /// Why it stopped.
+    pub stop: StopReason,
+    /// What it used; `None` where the provider says nothing.
+    pub usage: Option<Usage>,
+    /// The provider's id of the response; may be empty.
+    pub response_id: String,
+}
+
+/// No response, or none that can be used.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// What kind of fault it is.
+    pub class: ModelErrorClass,
+    /// What happened, in a sentence, without secrets.
+    pub message: String,
+    /// What the person can do, in a sentence.
+    pub remedy: String,
+    /// How long the provider asks to wait.
+    pub retry_after: Option<Duration>,
+    /// Whether there was nobody to talk to (connection refused, unknown host).
+    pub unreachable: bool,
+}
+
+/// A tool, built in or of a server.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// What it is. The same for the whole life of the tool box.
+    fn spec(&self) -> &ToolSpec;
+    /// Does it once. Arguments satisfy the schema. Must obey `call.cancel`.
+    async fn run(&self, call: ToolCall) -> Result<ToolOutput, ToolError>;
+}
+
+/// One action, already recorded as started.
+#[derive(Clone)]
+pub struct ToolCall {
+    /// The run.
+    pub run: RunId,
+    /// The action.
+    pub action: ActionId,
+    /// The same for every attempt of this action.
+    pub key: String,
+    /// Counted from 1.
+    pub attempt: u32,
+    /// The effective arguments, an object.
+    pub arguments: serde_json::Value,
+    /// What the run has at this point.
+    pub context: Arc<RunContext>,
+    /// Ends the call.
+    pub cancel: CancellationToken,
+}
+
+/// What a tool or the verifier may know of its run.
+#[derive(Clone)]
+pub struct RunContext {
+    /// The folder that the run works in; open it with `cap-std`.
+    pub workspace: PathBuf,
+    /// Sources captured so far.
+    pub sources: Vec<SourceRecord>,
+    /// Artifacts published so far: path and the blob of the original.
+    pub artifacts: Vec<PublishedArtifact>,
+    /// The plan.
+    pub plan: Vec<PlanItem>,
+    /// Reads captured bytes.
+    pub blobs: Arc<dyn BlobRead>,
+}
+
+/// An artifact of the run so far.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PublishedArtifact {
+    /// The path beneath the workspace.
+    pub path: String,
+    /// Its media type.
+    pub media_type: String,
+    /// The file as the model wrote it.
+    pub original: BlobHash,
+}
+
+/// Reads content by hash.
+#[async_trait]
+pub trait BlobRead: Send + Sync {
+    /// The bytes, checked against the hash.
+    async fn read(&self, hash: BlobHash) -> Result<Arc<[u8]>, ToolError>;
+}
+
+/// What an action returned.
+#[derive(Clone, Default, Debug)]
+pub struct ToolOutput {
+    /// What the model is shown, in order.
+    pub parts: Vec<Part>,
+    /// The result in a few words, for the person: `8 passages of 3 documents`.
+    pub outcome: String,
+    /// What it changed of the run's own state.
+    pub facts: Vec<Fact>,
+    /// What shows that it happened: an external id, a version.
+    pub receipt: Option<String>,
+    /// Where the text comes from, when not simply from the tool: an address or a document's name.
+    pub place: Option<String>,
+}
+
+impl ToolOutput {
+    /// A result that is one text.
+    pub fn text(text: impl Into<String>, outcome: impl Into<String>) -> Self {
+        Self {
+            parts: vec![Part::Text(text.into())],
+            outcome: outcome.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// A part of a result.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// Plain text.
+    Text(String),
+    /// A passage that may be cited. The driver gives it its source id and writes its heading
+    /// (see `longrein_core::passage`) before its words.
+    Passage(Box<Captured>),
+}
+
+/// A passage with the document that it stands in.
+#[derive(Clone, Debug)]
+pub struct Captured {
+    /// What the document is.
+    pub meta: SourceMeta,
+    /// The document's bytes as they were read; their hash is the version of the document.
+    pub bytes: Arc<[u8]>,
+    /// The text that was extracted from them.
+    pub text: Arc<str>,
+    /// The part of `text` that is shown.
+    pub range: TextRange,
+}
+
+/// A change of the run's own state.
+#[derive(Clone, Debug)]
+pub enum Fact {
+    /// The plan is now this.
+    Plan(Vec<PlanItem>),
+    /// A file is delivered.
+    Artifact(Box<NewArtifact>),
+}
+
+/// A file to deliver.
+#[derive(Clone, Debug)]
+pub struct NewArtifact {
+    /// The path of the original beneath the workspace.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// Its media type.
+    pub media_type: String,
+    /// The file as the model wrote it.
+    pub original: Vec<u8>,
+    /// The file with its citations rendered; already written to `rendered_path`.
+    pub rendered: Vec<u8>,
+    /// The path of the rendered copy beneath the workspace.
+    pub rendered_path: String,
+    /// The evidence ledger.
+    pub ledger: Vec<Claim>,
+}
+
+/// Why an action failed. The message is for the model and the person; it has no secrets.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    /// The class that the model can act on.
+    pub class: ToolErrorClass,
+    /// What happened and what would help.
+    pub message: String,
+    /// Whether nobody knows if it happened (the server died in the middle, the time ran out).
+    pub uncertain: bool,
+}
+
+impl ToolError {
+    /// An error whose effect is certain: it did not happen.
+    pub fn new(class: ToolErrorClass, message: impl Into<String>) -> Self {
+        Self {
+            class,
+            message: message.into(),
+            uncertain: false,
+        }
+    }
+
+    /// An error after which the effect may or may not have happened.
+    pub fn uncertain(message: impl Into<String>) -> Self {
+        Self {
+            class: ToolErrorClass::Failed,
+            message: message.into(),
+            uncertain: true,
+        }
+    }
+}
+
+/// Checks completion criteria with evidence of the harness's own.
+#[async_trait]
+pub trait Verifier: Send + Sync {
+    /// One result per criterion, in order.
+    async fn verify(&self, criteria: &[Criterion], context: &RunContext) -> Vec<CriterionResult>;
+}
