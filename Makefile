@@ -1,0 +1,76 @@
+# The commands of this house. What they do in more than one line is in scripts/.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# What scripts/setup had to fetch comes first, what cargo installed for the person last.
+export PATH := $(CURDIR)/target/tools/bin:$(CURDIR)/target/tools/node_modules/.bin:$(PATH):$(HOME)/.cargo/bin
+
+UI_STAMP := ui/node_modules/.installed
+UI_BUILT := ui/dist/.built
+UI_SOURCES = $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -type f -print)
+
+.PHONY: help run test check dev bench soak icons clean setup-build setup-window setup-test
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## Build what is needed and run the demo: in a window where there is a display, else here
+	@if scripts/display; then $(MAKE) run-window; else $(MAKE) run-command; fi
+
+.PHONY: run-window run-command
+run-window: setup-window $(UI_BUILT)
+	@echo "building the desktop app (a few minutes the first time)"
+	@cargo build --quiet -p longrein-desktop
+	@exec target/debug/longrein-desktop --demo
+
+run-command: setup-build
+	@echo "building the longrein command (a minute or two the first time)"
+	@cargo build --quiet -p longrein-cli
+	@exec target/debug/longrein demo
+
+test: ## Run every test there is, with a table at the end
+	@scripts/test
+
+check: ## Format, lints and unit tests: what to run before a commit
+	@scripts/test --quick
+
+dev: setup-window $(UI_STAMP) ## The desktop app with the front end reloading as it is edited
+	@exec ui/node_modules/.bin/tauri dev --config src-tauri/tauri.dev.conf.json
+
+bench: setup-build ## Measure a step: time, bytes on disk, memory
+	@cargo build --quiet --release -p longrein-cli
+	@exec target/release/longrein bench steps --n 100,1000,10000
+
+soak: setup-test $(UI_BUILT) ## The long tests: 10,000 seeds and 200 real kills
+	@LONGREIN_SEEDS=10000 LONGREIN_KILLS=200 cargo nextest run --workspace --profile soak
+
+icons: ## Make the icon's sizes from its drawings
+	@scripts/setup icons
+	@icons/make
+
+clean: ## Remove what was built
+	rm -rf ui/dist ui/node_modules
+	cargo clean --quiet
+
+setup-build:
+	@scripts/setup build
+
+setup-window:
+	@scripts/setup build window
+
+setup-test:
+	@scripts/setup
+
+# The lock alone decides: a changed script or setting installs nothing.
+$(UI_STAMP): ui/package-lock.json
+	@echo "installing the front end's packages"
+	@cd ui && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# The desktop app embeds ui/dist, so it is built before cargo. Vite empties the folder first.
+$(UI_BUILT): $(UI_STAMP) $(UI_SOURCES)
+	@echo "building the front end"
+	@cd ui && npm run --silent build -- --logLevel warn
+	@touch $@
