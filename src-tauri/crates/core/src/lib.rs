@@ -1,5 +1,10 @@
 //! The pure heart of Longrein: it folds events into state, says what is owed next, decides
 //! actions, compiles requests and folds the rows that are shown. No I/O, no clock, no chance.
 
+pub mod compact;
+pub mod compile;
 pub mod dialect;
 pub mod passage;
+pub mod policy;
+pub mod run;
+pub mod view;

@@ -105,6 +105,8 @@ payloads! {
     ActionFinished = "action.finished";
     /// An action may or may not have happened.
     ActionUncertain = "action.uncertain";
+    /// The person said what became of an uncertain action.
+    ActionReconciled = "action.reconciled";
     /// The same action with the same result, again and again.
     LoopDetected = "loop.detected";
     /// A hard limit is reached.
@@ -522,6 +524,27 @@ pub struct ActionUncertain {
     pub action: ActionId,
     /// Why nobody knows.
     pub why: String,
+}
+
+/// See [`Payload::ActionReconciled`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ActionReconciled {
+    /// The action.
+    pub action: ActionId,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// What became of an action of which nobody knew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It happened: the model is told so.
+    Happened,
+    /// It did not happen: the model is told so.
+    NotHappened,
+    /// It may be started once more.
+    Retry,
 }
 
 /// See [`Payload::LoopDetected`].

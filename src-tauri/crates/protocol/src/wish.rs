@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::body::BlobHash;
+use crate::event::Verdict;
 use crate::ids::ActionId;
 
 /// One wish. The driver takes it from the inbox and turns it into an event.
@@ -33,5 +34,12 @@ pub enum Wish {
         action: ActionId,
         /// Told to the model.
         reason: String,
+    },
+    /// Say what became of an uncertain action.
+    Settle {
+        /// Which one.
+        action: ActionId,
+        /// What became of it.
+        verdict: Verdict,
     },
 }

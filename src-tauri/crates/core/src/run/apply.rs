@@ -1,0 +1,530 @@
+//! Folding an event into the state. Total: it never fails.
+
+use longrein_protocol::agent::Decision;
+use longrein_protocol::block::{Block, Origin, StopReason, Trust};
+use longrein_protocol::event::{
+    ActionDecided, ActionFinished, ActionProposed, ActionReconciled, ActionRejected, ArtifactPublished,
+    ContextCompacted, ContextCompiled, Event, ModelFailed, ModelRequested, ModelResponded, Outcome, Payload,
+    ResumeReason, RunHandedOff, RunResumed, SourceCaptured, TurnStarted, Verdict, VerificationFinished,
+};
+use longrein_protocol::source::SourceRecord;
+use longrein_protocol::tool::{Effect, Repeat};
+use longrein_protocol::view::KnotShape;
+use longrein_protocol::{ActionId, BlobHash, Body, ToolErrorClass};
+
+use super::next::FINISH;
+use super::{
+    Action, ActionResult, ActionStage, Artifact, Item, LOOP_WARNING, PendingCall, Phase, REIN_KNOTS, Request,
+    Run,
+};
+
+impl Run {
+    /// Folds one event. An event that the state does not allow (which `check` would have refused)
+    /// changes as little as it can.
+    pub fn apply(&mut self, event: &Event) {
+        self.seq = event.seq;
+        self.last_at = event.at;
+        let phase_before = self.phase.clone();
+        self.apply_payload(event);
+        if self.phase != phase_before {
+            self.since = event.at;
+        }
+    }
+
+    fn apply_payload(&mut self, event: &Event) {
+        match &event.payload {
+            Payload::RunCreated(created) => {
+                self.id = Some(event.run);
+                self.created_at = event.at;
+                self.created = Some(Box::new(created.clone()));
+                self.tools_owed = true;
+            }
+            Payload::RunResumed(resumed) => self.resumed(resumed),
+            Payload::RunPaused(_) => self.phase = Phase::Paused,
+            Payload::RunHandedOff(handed_off) => self.handed_off(handed_off),
+            Payload::RunCancelled(_) => self.cancelled(),
+            Payload::RunFinished(finished) => {
+                self.phase = Phase::Finished(finished.outcome);
+                self.knot(if finished.outcome == Outcome::Failed { KnotShape::Stop } else { KnotShape::End });
+            }
+            Payload::TurnStarted(turn) => self.turn_started(turn),
+            Payload::TurnSteered(steered) => self.say(Item::Person(steered.input.clone())),
+            Payload::TurnFinished(_) => self.claim = false,
+            Payload::ToolsRevealed(revealed) => {
+                self.front_changed |= self.tools != revealed.tools;
+                self.tools.clone_from(&revealed.tools);
+                self.tools_owed = false;
+            }
+            Payload::ContextCompiled(compiled) => self.compiled(compiled),
+            Payload::ContextCompacted(compacted) => self.compacted(compacted),
+            Payload::ModelRequested(requested) => self.requested(requested),
+            Payload::ModelResponded(responded) => self.responded(responded),
+            Payload::ModelFailed(failed) => self.failed(failed),
+            Payload::ModelAbandoned(_) => {
+                self.request = Request::None;
+                self.settle_step();
+            }
+            Payload::NoticeGiven(notice) => {
+                self.bad_reply = None;
+                self.checked = false;
+                self.say(Item::Notice(notice.text.clone()));
+            }
+            Payload::ActionProposed(proposed) => self.proposed(proposed),
+            Payload::ActionRejected(rejected) => self.rejected(rejected),
+            Payload::ActionDecided(decided) => self.decided(decided),
+            Payload::ApprovalRequested(requested) => {
+                self.with_action(&requested.action, |action| {
+                    action.stage = ActionStage::Asked;
+                    action.shown = Some(requested.shown);
+                });
+                self.since = event.at;
+                self.knot(KnotShape::Break);
+            }
+            Payload::ApprovalResolved(resolved) if resolved.approved => {
+                self.with_action(&resolved.action, |action| action.stage = ActionStage::Allowed);
+            }
+            Payload::ApprovalResolved(resolved) => {
+                let text = format!("The person refused this action. Their reason: {}", resolved.note);
+                self.close(&resolved.action, harness_result(text, ToolErrorClass::NotPermitted));
+            }
+            Payload::ApprovalWithdrawn(withdrawn) => {
+                self.close(&withdrawn.action, harness_result(withdrawn.why.clone(), ToolErrorClass::Cancelled));
+            }
+            Payload::ActionStarted(started) => {
+                self.used.actions += u32::from(started.attempt == 1);
+                self.with_action(&started.action, |action| {
+                    action.stage = ActionStage::Started;
+                    action.attempt = started.attempt;
+                });
+                self.knot(KnotShape::Ring);
+            }
+            Payload::ActionFinished(finished) => self.finished(finished),
+            Payload::ActionUncertain(uncertain) => {
+                self.with_action(&uncertain.action, |action| {
+                    action.stage = ActionStage::Uncertain;
+                    action.why.clone_from(&uncertain.why);
+                });
+            }
+            Payload::ActionReconciled(reconciled) => self.reconciled(reconciled),
+            Payload::LoopDetected(_) => self.loop_owed = None,
+            Payload::BudgetExceeded(exceeded) => self.exceeded = Some(exceeded.limit.clone()),
+            Payload::PlanUpdated(plan) => self.plan.clone_from(&plan.items),
+            Payload::SourceCaptured(source) => self.captured(source),
+            Payload::ArtifactPublished(artifact) => self.published(artifact),
+            Payload::VerificationStarted(started) => self.verifications = started.attempt,
+            Payload::VerificationFinished(finished) => self.verified(finished),
+        }
+    }
+
+    fn resumed(&mut self, resumed: &RunResumed) {
+        if resumed.why == ResumeReason::Asked {
+            if !matches!(self.phase, Phase::Finished(_) | Phase::Cancelled) {
+                self.phase = Phase::Going;
+            }
+            self.exceeded = None;
+            self.verifications = 0;
+            self.bad_replies = 0;
+            self.repeats = None;
+            self.loop_owed = None;
+            if matches!(self.request, Request::Failed { .. }) {
+                self.request = Request::None;
+            }
+            return;
+        }
+        self.request = match self.request {
+            Request::InFlight { .. } => Request::Lost,
+            Request::Compiled => Request::None,
+            ref other => other.clone(),
+        };
+        for action in &mut self.actions {
+            if action.stage == ActionStage::Started {
+                action.stage = ActionStage::Lost;
+            }
+        }
+        self.tools_owed = true;
+        self.splices += 1;
+        self.knot(KnotShape::Splice);
+    }
+
+    fn handed_off(&mut self, handed_off: &RunHandedOff) {
+        self.phase = Phase::HandedOff {
+            reason: handed_off.reason,
+            message: handed_off.message.clone(),
+            remedy: handed_off.remedy.clone(),
+        };
+        self.bad_reply = None;
+        self.checked = false;
+        self.knot(KnotShape::Stop);
+    }
+
+    fn cancelled(&mut self) {
+        self.phase = Phase::Cancelled;
+        self.close_open("The person cancelled the run before this action ended.");
+        self.request = Request::None;
+        self.knot(KnotShape::Stop);
+    }
+
+    fn turn_started(&mut self, turn: &TurnStarted) {
+        if self.turns == 0 {
+            self.title.clone_from(&turn.title);
+        }
+        self.turns += 1;
+        self.close_open("Not done: the person went on with a new input.");
+        self.phase = Phase::Going;
+        self.request = Request::None;
+        self.claim = false;
+        self.checked = false;
+        self.verifications = 0;
+        self.bad_replies = 0;
+        self.bad_reply = None;
+        self.repeats = None;
+        self.loop_owed = None;
+        self.exceeded = None;
+        self.tools_owed |= self.turns > 1;
+        self.say(Item::Person(turn.input.clone()));
+        self.knot(KnotShape::Person);
+    }
+
+    fn compiled(&mut self, compiled: &ContextCompiled) {
+        self.fragments.truncate(compiled.keep as usize);
+        self.fragments.extend(compiled.add.iter().cloned());
+        self.compiled_items = compiled.items;
+        self.front_changed = false;
+        self.body_bytes = self.fragments.iter().map(|fragment| fragment.body.len() as u32).sum();
+        self.request = Request::Compiled;
+    }
+
+    fn compacted(&mut self, compacted: &ContextCompacted) {
+        let conversation = &mut self.conversation;
+        while conversation.first < compacted.dropped_before {
+            match conversation.items.pop_front() {
+                Some(Item::Person(body)) => conversation.kept.push(body),
+                Some(_) => {}
+                None => break,
+            }
+            conversation.first += 1;
+        }
+        conversation.pruned_before = conversation.pruned_before.max(compacted.pruned_before);
+        let first = conversation.first;
+        for (offset, item) in conversation.items.iter_mut().enumerate() {
+            if first + offset as u32 >= conversation.pruned_before {
+                break;
+            }
+            if let Item::Result { action, result, .. } = item {
+                let line = format!("[{} bytes, kept in the log as the result of {action}]", result.body.len());
+                if line.len() < result.body.len() {
+                    result.body = Body::Text(line);
+                }
+            }
+        }
+        conversation.bytes = conversation.items.iter().map(Item::bytes).sum::<usize>()
+            + conversation.kept.iter().map(Body::len).sum::<usize>();
+        self.front_changed = true;
+        self.request = Request::None;
+        self.knot(KnotShape::Square);
+    }
+
+    fn requested(&mut self, requested: &ModelRequested) {
+        if requested.attempt == 1 {
+            self.used.steps += 1;
+        }
+        self.reserved = (requested.reserved_in, requested.reserved_out);
+        self.used.tokens_in = self.used.tokens_in.saturating_add(requested.reserved_in);
+        self.used.tokens_out = self.used.tokens_out.saturating_add(requested.reserved_out);
+        self.request = Request::InFlight { attempt: requested.attempt };
+    }
+
+    /// Takes back what a settled request held in reserve.
+    fn settle(&mut self) {
+        self.used.tokens_in -= self.reserved.0.min(self.used.tokens_in);
+        self.used.tokens_out -= self.reserved.1.min(self.used.tokens_out);
+        self.reserved = (0, 0);
+    }
+
+    fn responded(&mut self, responded: &ModelResponded) {
+        self.settle();
+        self.request = Request::None;
+        let usage = responded.usage;
+        self.used.tokens_in = self.used.tokens_in.saturating_add(usage.input);
+        self.used.tokens_out = self.used.tokens_out.saturating_add(usage.output);
+        self.used.working_ms = self.used.working_ms.saturating_add(responded.latency_ms);
+        if !usage.estimated && self.body_bytes > 0 && usage.input > 0 {
+            self.ratio_last = f64::from(usage.input) / (f64::from(self.body_bytes) / 4.0);
+            self.ratio_worst = self.ratio_worst.max(self.ratio_last);
+        }
+        self.pending = responded.blocks.iter().filter_map(pending_call).collect();
+        let says_something = responded.blocks.iter().any(has_words);
+        if !self.pending.is_empty() || says_something {
+            self.push(Item::Assistant(responded.blocks.clone()));
+        }
+        if !self.pending.is_empty() {
+            self.bad_replies = 0;
+            return;
+        }
+        self.knot(KnotShape::Ring);
+        if responded.stop == StopReason::End && says_something {
+            self.claim = true;
+            self.bad_replies = 0;
+        } else {
+            self.bad_reply = Some(responded.stop);
+            self.bad_replies += 1;
+        }
+        self.settle_step();
+    }
+
+    fn failed(&mut self, failed: &ModelFailed) {
+        self.settle();
+        self.used.working_ms = self.used.working_ms.saturating_add(failed.latency_ms);
+        let attempt = match self.request {
+            Request::InFlight { attempt } => attempt,
+            _ => 1,
+        };
+        self.request = Request::Failed {
+            attempt,
+            class: failed.class,
+            retry_at: failed.retry_at,
+            message: failed.message.clone(),
+            remedy: failed.remedy.clone(),
+        };
+    }
+
+    fn proposed(&mut self, proposed: &ActionProposed) {
+        self.pending.pop_front();
+        self.actions.push(Action {
+            id: proposed.action.clone(),
+            call: proposed.call.clone(),
+            tool: proposed.tool.clone(),
+            arguments: proposed.arguments.clone(),
+            effect: proposed.effect,
+            repeat: proposed.repeat,
+            stage: ActionStage::Proposed,
+            attempt: 0,
+            decision: None,
+            why: String::new(),
+            shown: None,
+            result: None,
+        });
+    }
+
+    fn rejected(&mut self, rejected: &ActionRejected) {
+        self.pending.pop_front();
+        self.actions.push(Action {
+            id: rejected.action.clone(),
+            call: rejected.call.clone(),
+            tool: rejected.tool.clone(),
+            arguments: rejected.arguments.clone(),
+            effect: Effect::Read,
+            repeat: Repeat::Repeatable,
+            stage: ActionStage::Proposed,
+            attempt: 0,
+            decision: None,
+            why: String::new(),
+            shown: None,
+            result: None,
+        });
+        let result = harness_result(rejected.error.clone(), ToolErrorClass::InvalidArguments);
+        self.close(&rejected.action, result);
+    }
+
+    fn decided(&mut self, decided: &ActionDecided) {
+        if decided.decision == Decision::Deny {
+            let text = format!("Not permitted: {}", decided.why);
+            self.close(&decided.action, harness_result(text, ToolErrorClass::NotPermitted));
+            return;
+        }
+        self.with_action(&decided.action, |action| {
+            action.decision = Some(decided.decision);
+            action.why.clone_from(&decided.why);
+            action.stage = match decided.decision {
+                Decision::Ask => ActionStage::ToAsk,
+                Decision::Allow | Decision::Deny => ActionStage::Allowed,
+            };
+        });
+    }
+
+    fn finished(&mut self, finished: &ActionFinished) {
+        if finished.trust == Trust::Untrusted {
+            self.tainted = true;
+        }
+        let result = ActionResult {
+            body: finished.shown.as_ref().unwrap_or(&finished.result).clone(),
+            error: finished.error,
+            origin: finished.origin.clone(),
+            trust: finished.trust,
+            latency_ms: finished.latency_ms,
+        };
+        if self.action(&finished.action).is_some_and(|action| action.tool == FINISH) {
+            self.checked = false;
+        }
+        self.close(&finished.action, result);
+    }
+
+    fn reconciled(&mut self, reconciled: &ActionReconciled) {
+        let (text, error) = match reconciled.verdict {
+            Verdict::Happened => ("The person says that this action happened. Its result is not known.", None),
+            Verdict::NotHappened => ("The person says that this action did not happen.", Some(ToolErrorClass::Failed)),
+            Verdict::Retry => {
+                self.with_action(&reconciled.action, |action| action.stage = ActionStage::Allowed);
+                return;
+            }
+        };
+        let mut result = harness_result(text.to_owned(), ToolErrorClass::Failed);
+        result.error = error;
+        self.close(&reconciled.action, result);
+    }
+
+    fn captured(&mut self, captured: &SourceCaptured) {
+        if let Some(record) = self.sources.iter_mut().find(|record| record.id == captured.source) {
+            if !record.shown.contains(&captured.range) {
+                record.shown.push(captured.range);
+            }
+            return;
+        }
+        self.sources.push(SourceRecord {
+            id: captured.source,
+            meta: captured.meta.clone(),
+            bytes: captured.bytes.clone(),
+            text: captured.text.clone(),
+            shown: vec![captured.range],
+        });
+    }
+
+    fn published(&mut self, published: &ArtifactPublished) {
+        self.artifacts.retain(|artifact| artifact.path != published.path);
+        self.artifacts.push(Artifact {
+            path: published.path.clone(),
+            media_type: published.media_type.clone(),
+            original: published.original.clone(),
+        });
+    }
+
+    fn verified(&mut self, finished: &VerificationFinished) {
+        self.results.clone_from(&finished.results);
+        self.checked = true;
+        self.knot(KnotShape::Ring);
+    }
+
+    fn with_action(&mut self, id: &ActionId, change: impl FnOnce(&mut Action)) {
+        if let Some(action) = self.actions.iter_mut().find(|action| action.id == *id) {
+            change(action);
+        }
+    }
+
+    /// Closes an action; when it was the last of the step, the step enters the conversation.
+    fn close(&mut self, id: &ActionId, result: ActionResult) {
+        let mut identity = None;
+        self.with_action(id, |action| {
+            identity = Some((action.tool.clone(), repeat_identity(action, &result)));
+            action.stage = ActionStage::Closed;
+            action.result = Some(result);
+        });
+        if let Some((tool, identity)) = identity {
+            self.count_repeat(tool, identity);
+        }
+        self.settle_step();
+    }
+
+    fn count_repeat(&mut self, tool: String, identity: BlobHash) {
+        let times = match self.repeats {
+            Some((last, times)) if last == identity => times + 1,
+            _ => 1,
+        };
+        self.repeats = Some((identity, times));
+        if times >= LOOP_WARNING {
+            self.loop_owed = Some((tool, times));
+        }
+    }
+
+    fn settle_step(&mut self) {
+        let open = |action: &Action| action.stage != ActionStage::Closed;
+        if !self.pending.is_empty() || self.actions.iter().any(open) {
+            return;
+        }
+        let slowest = self.actions.iter().filter_map(|action| Some(action.result.as_ref()?.latency_ms)).max();
+        self.used.working_ms = self.used.working_ms.saturating_add(slowest.unwrap_or(0));
+        for action in std::mem::take(&mut self.actions) {
+            if let Some(result) = action.result {
+                let Action { id, call, tool, .. } = action;
+                self.push(Item::Result { action: id, call, tool, result });
+            }
+        }
+        for item in std::mem::take(&mut self.waiting_items) {
+            self.say(item);
+        }
+    }
+
+    fn close_open(&mut self, why: &str) {
+        self.pending.clear();
+        let open: Vec<ActionId> = self
+            .actions
+            .iter()
+            .filter(|action| action.stage != ActionStage::Closed)
+            .map(|action| action.id.clone())
+            .collect();
+        for id in open {
+            self.close(&id, harness_result(why.to_owned(), ToolErrorClass::Cancelled));
+        }
+        self.settle_step();
+    }
+
+    /// Adds words that come from outside a step: behind the step when one is open.
+    fn say(&mut self, item: Item) {
+        if self.step_is_open() {
+            self.waiting_items.push(item);
+        } else {
+            self.push(item);
+        }
+        self.claim = false;
+        if self.request == Request::Compiled {
+            self.request = Request::None;
+        }
+    }
+
+    fn push(&mut self, item: Item) {
+        self.conversation.bytes += item.bytes();
+        self.conversation.items.push_back(item);
+    }
+
+    fn knot(&mut self, shape: KnotShape) {
+        if self.rein.len() == REIN_KNOTS {
+            self.rein.remove(1);
+        }
+        self.rein.push_back(shape);
+    }
+}
+
+/// A result that the harness itself gives.
+fn harness_result(text: String, error: ToolErrorClass) -> ActionResult {
+    ActionResult {
+        body: Body::Text(text),
+        error: Some(error),
+        origin: Origin::Harness,
+        trust: Trust::Trusted,
+        latency_ms: 0,
+    }
+}
+
+/// What makes two actions the same for the loop rule: tool, arguments and result.
+fn repeat_identity(action: &Action, result: &ActionResult) -> BlobHash {
+    let (arguments, result) = (action.arguments.hash(), result.body.hash());
+    let mut identity = Vec::with_capacity(action.tool.len() + 64);
+    identity.extend_from_slice(action.tool.as_bytes());
+    identity.extend_from_slice(&arguments.0);
+    identity.extend_from_slice(&result.0);
+    BlobHash::of(&identity)
+}
+
+fn pending_call(block: &Block) -> Option<PendingCall> {
+    match block {
+        Block::ToolUse { id, name, arguments, .. } => Some(PendingCall {
+            call: id.clone(),
+            name: name.clone(),
+            arguments: arguments.clone(),
+        }),
+        Block::Text { .. } | Block::Thinking { .. } => None,
+    }
+}
+
+fn has_words(block: &Block) -> bool {
+    matches!(block, Block::Text { text, .. } if !text.is_empty())
+}
