@@ -1,0 +1,120 @@
+//! Tool calls out of a stream: by index where there is one, by id where there is not, and with
+//! an id of our own where the provider gives none that can be used.
+
+use longrein_protocol::BlobHash;
+use longrein_runtime::ports::ReplyBlock;
+use serde_json::Value;
+
+/// The most calls that one reply may have.
+const CALL_LIMIT: usize = 128;
+
+/// The calls that have begun, in the order in which they did.
+#[derive(Default)]
+pub(crate) struct Calls(Vec<Call>);
+
+#[derive(Default)]
+struct Call {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Calls {
+    /// Takes a piece of a call. The error is in words that follow the provider's address.
+    pub fn take(&mut self, piece: &Value) -> Result<(), String> {
+        let text = |path: &str| {
+            piece
+                .pointer(path)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let index = piece.get("index").and_then(Value::as_u64);
+        let (id, name) = (text("/id"), text("/function/name"));
+        let call = self.call_of(index, id, name)?;
+        if !id.is_empty() {
+            call.id = id.to_owned();
+        }
+        if name.starts_with(call.name.as_str()) {
+            // The first piece, or a server that repeats the name with every piece.
+            call.name = name.to_owned();
+        } else if !name.is_empty() && call.arguments.is_empty() {
+            call.name.push_str(name);
+        }
+        match piece.pointer("/function/arguments") {
+            Some(Value::String(more)) => call.arguments.push_str(more),
+            // Some servers send the object itself instead of its text.
+            Some(whole @ Value::Object(_)) => call.arguments = whole.to_string(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn call_of(&mut self, index: Option<u64>, id: &str, name: &str) -> Result<&mut Call, String> {
+        let calls = &mut self.0;
+        let found = match index {
+            // The last one: some servers give every call the index 0 and only the id differs.
+            Some(_) => calls.iter().rposition(|call| call.index == index),
+            None if !id.is_empty() => calls.iter().rposition(|call| call.id == id),
+            None => calls.len().checked_sub(1),
+        };
+        let fits = |call: &Call| match (index, id, name) {
+            (_, id, _) if !id.is_empty() => call.id.is_empty() || call.id == id,
+            // Without index and id, a second name is a second call.
+            (None, _, name) if !name.is_empty() => {
+                call.name.is_empty() || call.arguments.is_empty()
+            }
+            _ => true,
+        };
+        let position = match found.filter(|position| fits(&calls[*position])) {
+            Some(position) => position,
+            None if calls.len() == CALL_LIMIT => {
+                return Err(format!("asked for more than {CALL_LIMIT} actions at once"));
+            }
+            None => {
+                calls.push(Call {
+                    index,
+                    ..Call::default()
+                });
+                calls.len() - 1
+            }
+        };
+        Ok(&mut calls[position])
+    }
+
+    /// The calls as blocks. Ids are unique within the reply and do not occur in `body`, so that
+    /// a result finds its call.
+    pub fn finish(self, body: &[u8]) -> Result<Vec<ReplyBlock>, String> {
+        let mut blocks = Vec::new();
+        let mut taken: Vec<String> = Vec::new();
+        let seed = BlobHash::of(body).to_string();
+        for call in self.0 {
+            if call.name.is_empty() {
+                if call.arguments.is_empty() {
+                    continue;
+                }
+                return Err("asked for an action without naming a tool".to_owned());
+            }
+            let used = call.id.is_empty() || taken.contains(&call.id) || occurs(body, &call.id);
+            let id = match used {
+                true => format!("call_{}_{}", &seed[..12], taken.len() + 1),
+                false => call.id,
+            };
+            taken.push(id.clone());
+            blocks.push(ReplyBlock::ToolUse {
+                id,
+                name: call.name,
+                arguments: call.arguments,
+                raw: None,
+            });
+        }
+        Ok(blocks)
+    }
+}
+
+/// Whether a request already has a call with this id.
+fn occurs(body: &[u8], id: &str) -> bool {
+    let wanted = format!(r#""tool_call_id":{}"#, Value::from(id));
+    body.windows(wanted.len())
+        .any(|window| window == wanted.as_bytes())
+}
