@@ -1,0 +1,72 @@
+// Pictures of every scene in both themes: node shots.mjs FOLDER [NAME…]
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { browse, openScene, serve } from './world.mjs';
+
+const RUN = '#/run/01JE7';
+
+/** A picture: its scene, the place in the window, and what is done before it is taken. */
+const SHOTS = {
+  runs: { scene: 'list' },
+  empty: { scene: 'empty' },
+  'runs-error': { scene: 'error' },
+  'start-refused': { scene: 'refusals', act: async (page) => {
+    await page.getByTestId('start-question').fill('What does the archive say about recall?');
+    await page.getByTestId('start-run').click();
+    await page.getByText('permission denied').waitFor();
+  } },
+  'pick-agent': { scene: 'list', act: async (page) => page.getByTestId('start-agent').click() },
+  palette: { scene: 'accepted', hash: RUN, act: async (page) => page.keyboard.press('Control+k') },
+  shortcuts: { scene: 'accepted', hash: RUN, act: async (page) => page.keyboard.press('?') },
+  waiting: { scene: 'waiting', hash: RUN },
+  denying: { scene: 'waiting', hash: RUN, act: async (page) => page.getByTestId('deny').click() },
+  streaming: { scene: 'streaming', hash: RUN, act: async (page) => {
+    for (let beat = 0; beat < 3; beat += 1) await page.evaluate(() => globalThis.fake.pass('01JE7'));
+    await page.getByTestId('provisional').waitFor();
+  } },
+  spliced: { scene: 'spliced', hash: RUN },
+  'handed-off': { scene: 'handed-off', hash: RUN },
+  interrupted: { scene: 'interrupted', hash: RUN },
+  accepted: { scene: 'accepted', hash: RUN },
+  'accepted-top': { scene: 'accepted', hash: RUN, act: async (page) => {
+    await page.getByTestId('rein').getByText('“disk-based index 100M build time”').click();
+    await page.getByTestId('tool-card').filter({ hasText: 'disk-based' }).locator('button').first().click();
+  } },
+  artifact: { scene: 'accepted', hash: `${RUN}/artifact/index.html` },
+  'artifact-gone': { scene: 'refusals', hash: `${RUN}/artifact/other.html` },
+  long: { scene: 'long', hash: RUN },
+  huge: { scene: 'huge', hash: RUN },
+  unreadable: { scene: 'unreadable', hash: RUN },
+  'run-missing': { scene: 'error', hash: RUN },
+  settings: { scene: 'list', hash: '#/settings' },
+  'settings-tried': { scene: 'list', hash: '#/settings', act: async (page) => {
+    await page.getByTestId('provider-test').first().click();
+    await page.getByTestId('provider-add').click();
+  } },
+  quit: { scene: 'list', act: async (page) => page.evaluate(() => globalThis.fake.askToQuit()) },
+  narrow: { scene: 'accepted', hash: RUN, width: 960, height: 640 },
+  wide: { scene: 'waiting', hash: RUN, width: 1720, height: 1000 },
+};
+
+const [folder, ...names] = process.argv.slice(2);
+if (!folder) {
+  console.error('usage: node shots.mjs FOLDER [NAME…]');
+  process.exit(2);
+}
+await mkdir(folder, { recursive: true });
+const [server, browser] = [await serve(), await browse()];
+for (const [name, shot] of Object.entries(SHOTS)) {
+  if (names.length > 0 && !names.includes(name)) continue;
+  for (const theme of ['light', 'dark']) {
+    const { page, faults } = await openScene(browser.context, server.address, shot.scene, { ...shot, theme });
+    await page.locator('nav').waitFor();
+    if (shot.act) await shot.act(page);
+    // Two frames: one for the list to measure, one for it to be drawn.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+    await page.screenshot({ path: join(folder, `${name}-${theme}.png`) });
+    for (const fault of faults) console.error(`${name} ${theme}: ${fault}`);
+    await page.close();
+  }
+}
+await browser.end();
+await server.end();

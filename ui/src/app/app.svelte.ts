@@ -1,0 +1,175 @@
+import { getContext, setContext } from 'svelte';
+import type { AgentLine, ModelLine, QuitChoice, RunLine, Settings, Theme } from '$host/bindings';
+import { HostError, type Host } from '$host/host';
+import type { RunModel } from '$features/run/run.svelte';
+import { RunsModel } from '$features/runs/runs.svelte';
+import { Clock } from '$shared/clock.svelte';
+import { Router } from './route.svelte';
+import { applyTheme } from './theme';
+
+/** A message at the edge of the window. Errors stay until they are put away. */
+export interface Toast {
+  id: number;
+  tone: 'bad' | 'plain';
+  words: string;
+  remedy: string;
+}
+
+/** So many messages stand at once; older ones leave first. */
+const TOAST_LIMIT = 4;
+/** How long a message stands that reports no error. */
+const TOAST_MS = 5_000;
+
+/** A place that a shortcut can send the focus to. */
+export type FocusPlace = 'question' | 'steer' | 'approval' | 'reason';
+
+/** What the whole window knows. Screens take it from the context. */
+export class App {
+  readonly router = new Router();
+  readonly runs: RunsModel;
+  readonly clock: Clock;
+
+  agents = $state.raw<AgentLine[]>([]);
+  models = $state.raw<ModelLine[]>([]);
+  settings = $state.raw<Settings | null>(null);
+  settingsError = $state.raw<HostError | null>(null);
+  /** The run on the screen. */
+  run = $state.raw<RunModel | null>(null);
+  palette = $state(false);
+  shortcuts = $state(false);
+  inspector = $state(true);
+  /** The source that the person asked to see; the inspector shows where it stands. */
+  source = $state('');
+  /** Set while the person is asked what quitting means for runs that work. */
+  quitting = $state.raw<RunLine[] | null>(null);
+  /** Set while the person is asked whether to cancel the run on the screen. */
+  cancelling = $state(false);
+  toasts = $state.raw<Toast[]>([]);
+  /** What a screen reader is told: at once, or when it is quiet. */
+  urgent = $state('');
+  polite = $state('');
+
+  private places = new Map<FocusPlace, HTMLElement>();
+  private lastToast = 0;
+
+  constructor(readonly host: Host) {
+    this.runs = new RunsModel(host);
+    this.clock = new Clock(() => host.now());
+  }
+
+  /** Listens to the backend until the returned function is called. */
+  start(): () => void {
+    const stops = [this.clock.start(), this.router.start()];
+    const listen = (listening: Promise<() => void>) => void listening.then((stop) => stops.push(stop), (thrown) => this.fail(thrown));
+    listen(this.host.onQuitAsked((running) => (this.quitting = running)));
+    listen(this.host.onOpenRun((run) => this.router.go({ screen: 'run', run })));
+    void this.runs.start();
+    void this.reload();
+    return () => {
+      for (const stop of stops) stop();
+      this.runs.end();
+    };
+  }
+
+  /** Reads what changes only by hand: agents, models, settings. */
+  async reload(): Promise<void> {
+    const [agents, models] = [this.host.listAgents(), this.host.listModels()];
+    try {
+      this.takeSettings(await this.host.getSettings());
+    } catch (thrown) {
+      this.settingsError = HostError.from(thrown);
+    }
+    // A broken agent file or provider must not hide the others' lists.
+    this.agents = await agents.catch((thrown) => this.fail(thrown) ?? []);
+    this.models = await models.catch((thrown) => this.fail(thrown) ?? []);
+  }
+
+  takeSettings(settings: Settings): void {
+    this.settings = settings;
+    this.settingsError = null;
+    applyTheme(settings.theme);
+  }
+
+  async setTheme(theme: Theme): Promise<void> {
+    applyTheme(theme);
+    await this.doing(async () => this.takeSettings(await this.host.setTheme(theme)));
+  }
+
+  async quit(how: QuitChoice): Promise<void> {
+    this.quitting = null;
+    await this.doing(() => this.host.quit(how));
+  }
+
+  async startDemo(): Promise<void> {
+    await this.doing(async () => this.router.go({ screen: 'run', run: await this.host.startDemo() }));
+  }
+
+  /** Follows a link of a text: a source in the panel, or an address in the person's browser. */
+  async follow(address: string): Promise<void> {
+    const source = /^#source-(S\d+)$/.exec(address)?.[1];
+    if (source) this.showSource(source);
+    else if (/^(https?:|mailto:)/i.test(address)) await this.doing(() => this.host.openLink(address));
+  }
+
+  showSource(source: string): void {
+    this.inspector = true;
+    this.source = source;
+  }
+
+  /** Runs a request; a refusal becomes a message. Tells whether it went well. */
+  async doing(deed: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await deed();
+      return true;
+    } catch (thrown) {
+      this.fail(thrown);
+      return false;
+    }
+  }
+
+  fail(thrown: unknown): undefined {
+    const error = HostError.from(thrown);
+    this.toast('bad', error.message, error.remedy);
+    this.urgent = `${error.message} ${error.remedy}`;
+  }
+
+  tell(words: string): void {
+    const id = this.toast('plain', words, '');
+    this.polite = words;
+    setTimeout(() => this.dismiss(id), TOAST_MS);
+  }
+
+  dismiss(id: number): void {
+    this.toasts = this.toasts.filter((toast) => toast.id !== id);
+  }
+
+  /** An attachment: makes an element the target of {@link focus}. */
+  place(name: FocusPlace): (element: HTMLElement) => () => void {
+    return (element) => {
+      this.places.set(name, element);
+      return () => {
+        if (this.places.get(name) === element) this.places.delete(name);
+      };
+    };
+  }
+
+  focus(name: FocusPlace): void {
+    this.places.get(name)?.focus();
+  }
+
+  private toast(tone: Toast['tone'], words: string, remedy: string): number {
+    this.lastToast += 1;
+    this.toasts = [...this.toasts, { id: this.lastToast, tone, words, remedy }].slice(-TOAST_LIMIT);
+    return this.lastToast;
+  }
+}
+
+const KEY = Symbol('app');
+
+export function provideApp(app: App): void {
+  setContext(KEY, app);
+}
+
+export function useApp(): App {
+  return getContext<App>(KEY);
+}

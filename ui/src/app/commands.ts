@@ -1,0 +1,151 @@
+import CirclePlay from '@lucide/svelte/icons/circle-play';
+import CircleSlash from '@lucide/svelte/icons/circle-slash';
+import Copy from '@lucide/svelte/icons/copy';
+import FolderOpen from '@lucide/svelte/icons/folder-open';
+import Hand from '@lucide/svelte/icons/hand';
+import Keyboard from '@lucide/svelte/icons/keyboard';
+import ListTree from '@lucide/svelte/icons/list-tree';
+import MessageSquareText from '@lucide/svelte/icons/message-square-text';
+import Monitor from '@lucide/svelte/icons/monitor';
+import Moon from '@lucide/svelte/icons/moon';
+import PanelRight from '@lucide/svelte/icons/panel-right';
+import PanelsTopLeft from '@lucide/svelte/icons/panels-top-left';
+import Pause from '@lucide/svelte/icons/pause';
+import Play from '@lucide/svelte/icons/play';
+import Plus from '@lucide/svelte/icons/plus';
+import Search from '@lucide/svelte/icons/search';
+import Settings from '@lucide/svelte/icons/settings';
+import Sun from '@lucide/svelte/icons/sun';
+import type { Component } from 'svelte';
+import { offersCancel, offersPause, offersResume, offersWords } from '$shared/states';
+import { isPressed, isTyping } from '$shared/keys';
+import type { App } from './app.svelte';
+
+export type CommandGroup = 'Go' | 'This run' | 'Window';
+
+/** One thing that can be done, wherever it is offered: palette, menus, shortcuts, the sheet. */
+export interface Command {
+  id: string;
+  title: string;
+  group: CommandGroup;
+  icon: Component<{ size?: number | string }>;
+  keys?: string;
+  /** Words that also find it in the palette. */
+  also?: string;
+  /** Whether it makes sense now. */
+  offered: (app: App) => boolean;
+  run: (app: App) => void | Promise<unknown>;
+}
+
+const always = () => true;
+const head = (app: App) => app.run?.head ?? null;
+
+/** The run on the screen in a deed; nothing happens when there is none. */
+function withRun(deed: (app: App, run: string) => Promise<unknown>): Command['run'] {
+  return (app) => (app.run ? app.doing(() => deed(app, app.run?.run ?? '')) : undefined);
+}
+
+function inState(test: (state: NonNullable<ReturnType<typeof head>>['state']) => boolean): Command['offered'] {
+  return (app) => {
+    const shown = head(app);
+    return shown !== null && test(shown.state);
+  };
+}
+
+/** The table. Its order is the order of the palette and of the sheet. */
+export const COMMANDS: readonly Command[] = [
+  { id: 'palette', title: 'Find a run or a command', group: 'Go', icon: Search, keys: 'Mod+K', offered: always, run: (app) => void (app.palette = !app.palette) },
+  {
+    id: 'question',
+    title: 'New question',
+    group: 'Go',
+    icon: Plus,
+    keys: 'Mod+N',
+    also: 'start run ask',
+    offered: always,
+    run: (app) => {
+      app.router.go({ screen: 'runs' });
+      requestAnimationFrame(() => app.focus('question'));
+    },
+  },
+  { id: 'runs', title: 'Runs', group: 'Go', icon: ListTree, keys: 'Mod+1', also: 'list home', offered: always, run: (app) => app.router.go({ screen: 'runs' }) },
+  { id: 'settings', title: 'Settings', group: 'Go', icon: Settings, keys: 'Mod+Comma', also: 'providers theme preferences', offered: always, run: (app) => app.router.go({ screen: 'settings' }) },
+  { id: 'demo', title: 'Run the demo', group: 'Go', icon: CirclePlay, also: 'example offline', offered: always, run: (app) => app.startDemo() },
+
+  { id: 'steer', title: 'Say something to the run', group: 'This run', icon: MessageSquareText, keys: 'S', also: 'steer turn', offered: inState(offersWords), run: (app) => app.focus('steer') },
+  {
+    id: 'pause',
+    title: 'Pause',
+    group: 'This run',
+    icon: Pause,
+    keys: 'P',
+    offered: inState(offersPause),
+    run: withRun((app, run) => app.host.pauseRun(run)),
+  },
+  {
+    id: 'resume',
+    title: 'Resume',
+    group: 'This run',
+    icon: Play,
+    keys: 'R',
+    also: 'continue go on',
+    offered: inState(offersResume),
+    run: withRun((app, run) => app.host.resumeRun(run)),
+  },
+  { id: 'approval', title: 'Go to the approval', group: 'This run', icon: Hand, keys: 'A', also: 'answer approve deny', offered: (app) => (app.run?.asked.length ?? 0) > 0, run: (app) => app.focus('approval') },
+  {
+    id: 'artifact',
+    title: 'Open the result',
+    group: 'This run',
+    icon: PanelsTopLeft,
+    keys: 'O',
+    also: 'artifact page evidence',
+    offered: (app) => (head(app)?.artifacts.length ?? 0) > 0,
+    run: (app) => {
+      const shown = head(app);
+      const artifact = shown?.artifacts.at(-1);
+      if (shown && artifact) app.router.go({ screen: 'artifact', run: shown.run, path: artifact.path });
+    },
+  },
+  { id: 'inspector', title: 'Show or hide the inspector', group: 'This run', icon: PanelRight, keys: 'I', also: 'panel plan budget sources', offered: (app) => app.run !== null, run: (app) => void (app.inspector = !app.inspector) },
+  { id: 'folder', title: 'Show the workspace folder', group: 'This run', icon: FolderOpen, also: 'files open', offered: (app) => app.run !== null, run: withRun((app, run) => app.host.openWorkspace(run)) },
+  {
+    id: 'copy-id',
+    title: 'Copy the run’s id',
+    group: 'This run',
+    icon: Copy,
+    offered: (app) => app.run !== null,
+    run: withRun(async (app, run) => {
+      await app.host.copyText(run);
+      app.tell('The run’s id is on the clipboard.');
+    }),
+  },
+  { id: 'cancel', title: 'Cancel the run', group: 'This run', icon: CircleSlash, also: 'stop end', offered: inState(offersCancel), run: (app) => void (app.cancelling = true) },
+
+  { id: 'light', title: 'Light theme', group: 'Window', icon: Sun, offered: always, run: (app) => app.setTheme('light') },
+  { id: 'dark', title: 'Dark theme', group: 'Window', icon: Moon, offered: always, run: (app) => app.setTheme('dark') },
+  { id: 'system', title: 'Theme of the system', group: 'Window', icon: Monitor, offered: always, run: (app) => app.setTheme('system') },
+  { id: 'shortcuts', title: 'Keyboard shortcuts', group: 'Window', icon: Keyboard, keys: '?', also: 'help keys', offered: always, run: (app) => void (app.shortcuts = !app.shortcuts) },
+];
+
+/** A command of the table; a wrong id is a mistake in this program. */
+export function command(id: string): Command {
+  const found = COMMANDS.find((entry) => entry.id === id);
+  if (!found) throw new Error(`no command ${id}`);
+  return found;
+}
+
+/** Runs the command of a key press, unless it is text or a dialog has the keyboard. */
+export function handleKey(app: App, event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing) return;
+  const inDialog = app.palette || app.shortcuts || app.cancelling || app.quitting !== null;
+  for (const entry of COMMANDS) {
+    if (!entry.keys || !isPressed(entry.keys, event)) continue;
+    if (!entry.keys.includes('Mod') && isTyping(event.target)) continue;
+    if (inDialog && entry.id !== 'palette' && entry.id !== 'shortcuts') continue;
+    if (!entry.offered(app)) continue;
+    event.preventDefault();
+    void entry.run(app);
+    return;
+  }
+}

@@ -1,0 +1,54 @@
+/** Where the window is; kept in the address, so that a reload comes back to it. */
+export type Route =
+  | { screen: 'runs' }
+  | { screen: 'run'; run: string }
+  | { screen: 'artifact'; run: string; path: string }
+  | { screen: 'settings' };
+
+export function parseRoute(hash: string): Route {
+  const parts = hash.replace(/^#\/?/, '').split('/').map(decoded);
+  const [screen, run, part, ...rest] = parts;
+  if (screen === 'settings') return { screen: 'settings' };
+  if (screen === 'run' && run) {
+    if (part === 'artifact' && rest.length > 0) return { screen: 'artifact', run, path: rest.join('/') };
+    return { screen: 'run', run };
+  }
+  return { screen: 'runs' };
+}
+
+export function routeHash(route: Route): string {
+  switch (route.screen) {
+    case 'runs':
+      return '#/runs';
+    case 'settings':
+      return '#/settings';
+    case 'run':
+      return `#/run/${encodeURIComponent(route.run)}`;
+    case 'artifact':
+      return `#/run/${encodeURIComponent(route.run)}/artifact/${encodeURIComponent(route.path)}`;
+  }
+}
+
+/** An address that was cut in the middle of an escape is taken as it stands. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export class Router {
+  current = $state.raw<Route>(parseRoute(location.hash));
+
+  start(): () => void {
+    const follow = () => (this.current = parseRoute(location.hash));
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }
+
+  go(route: Route): void {
+    location.hash = routeHash(route);
+    this.current = route;
+  }
+}

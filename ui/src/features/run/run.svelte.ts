@@ -1,0 +1,136 @@
+import type { ActionRow, Row, RunHead, ViewUpdate } from '$host/bindings';
+import { HostError, type Host, type Stop } from '$host/host';
+import { FrameBatch } from '$shared/frames';
+
+/** An action that waits for the person, with the row that shows it. */
+export type Asked = { key: string } & ActionRow;
+
+/**
+ * One run as the backend folds it: a snapshot, then rows inserted and replaced by key. Nothing is
+ * worked out here but where a row stands.
+ */
+export class RunModel {
+  head = $state.raw<RunHead | null>(null);
+  rows = $state.raw<Row[]>([]);
+  /** How many rows come before the first of `rows`. */
+  earlier = $state(0);
+  /** Streaming text that is not on disk yet. */
+  provisional = $state.raw<{ text: string; thinking: string } | null>(null);
+  /** Why the run can't be shown any further. */
+  problem = $state.raw<HostError | null>(null);
+  /** Actions that wait for an answer, oldest first. */
+  asked = $state.raw<Asked[]>([]);
+  /** Set while rows are put before the first, so that the list keeps its place. */
+  prepending = $state(false);
+  /** Whether a page of earlier rows is on its way. */
+  loadingEarlier = $state(false);
+
+  private places = new Map<string, number>();
+  private waiting = new Map<string, Asked>();
+  private stop: Stop | null = null;
+  private ended = false;
+  private readonly batch = new FrameBatch<ViewUpdate>((updates) => this.apply(updates));
+
+  constructor(
+    private readonly host: Host,
+    readonly run: string,
+  ) {}
+
+  async start(): Promise<void> {
+    try {
+      const stop = await this.host.subscribeRun(this.run, (update) => this.receive(update));
+      if (this.ended) stop();
+      else this.stop = stop;
+    } catch (thrown) {
+      this.problem = HostError.from(thrown);
+    }
+  }
+
+  end(): void {
+    this.ended = true;
+    this.batch.drop();
+    this.stop?.();
+    this.stop = null;
+  }
+
+  /** Takes an update; it shows in the next frame. */
+  receive(update: ViewUpdate): void {
+    if (!this.ended) this.batch.push(update);
+  }
+
+  /** Puts earlier rows before the first, once per call. */
+  async loadEarlier(): Promise<void> {
+    const first = this.rows[0];
+    if (!first || this.earlier === 0 || this.loadingEarlier) return;
+    this.loadingEarlier = true;
+    try {
+      const rows = (await this.host.earlierRows(this.run, first.seq)).filter((row) => !this.places.has(row.key));
+      this.prepending = true;
+      this.rows = [...rows, ...this.rows];
+      this.earlier = rows.length === 0 ? 0 : Math.max(0, this.earlier - rows.length);
+      this.index();
+    } catch (thrown) {
+      this.problem = HostError.from(thrown);
+    } finally {
+      this.loadingEarlier = false;
+    }
+  }
+
+  private apply(updates: ViewUpdate[]): void {
+    let rows: Row[] | null = null;
+    this.prepending = false;
+    for (const update of updates) {
+      switch (update.kind) {
+        case 'snapshot':
+          rows = [...update.view.rows];
+          this.head = update.view.head;
+          this.earlier = update.view.earlier;
+          this.provisional = null;
+          this.problem = null;
+          this.places = new Map(rows.map((row, place) => [row.key, place]));
+          this.waiting = new Map();
+          for (const row of rows) this.note(row);
+          break;
+        case 'change':
+          if (update.change.head) this.head = update.change.head;
+          if (update.change.rows.length > 0) {
+            rows ??= [...this.rows];
+            for (const row of update.change.rows) this.put(rows, row);
+            this.provisional = null;
+          }
+          break;
+        case 'provisional':
+          this.provisional = { text: update.text, thinking: update.thinking };
+          break;
+        case 'problem':
+          this.problem = new HostError('unreadable', update.message, '');
+          break;
+      }
+    }
+    if (rows) {
+      this.rows = rows;
+      this.asked = [...this.waiting.values()];
+    }
+  }
+
+  private put(rows: Row[], row: Row): void {
+    const place = this.places.get(row.key);
+    if (place === undefined) {
+      this.places.set(row.key, rows.length);
+      rows.push(row);
+    } else {
+      rows[place] = row;
+    }
+    this.note(row);
+  }
+
+  private note(row: Row): void {
+    if (row.content.kind !== 'action') return;
+    if (row.content.state === 'asked') this.waiting.set(row.key, { ...row.content, key: row.key });
+    else this.waiting.delete(row.key);
+  }
+
+  private index(): void {
+    this.places = new Map(this.rows.map((row, place) => [row.key, place]));
+  }
+}

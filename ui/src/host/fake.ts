@@ -1,0 +1,235 @@
+import type { ProviderRequest, QuitChoice, Row, RunLine, Settings, StartRequest, Theme, ViewUpdate } from './bindings';
+import { emptyScene, SCENES, type Scene } from './fake/scenes';
+import { finished, PATH } from './fake/research';
+import { NOW, Story } from './fake/story';
+import { HostError, type Host, type Stop } from './host';
+
+/** What tests may do to the fake world, as `window.fake`. */
+export interface FakeControls {
+  /** Every call with its arguments, in order. */
+  calls: [string, ...unknown[]][];
+  /** Lets the next beat of a run through; `false` when it has none left. */
+  pass(run: string): boolean;
+  /** How often the gate of a run can still be opened. */
+  beats(run: string): number;
+  /** Sends any update to the subscribers of a run. */
+  send(run: string, updates: ViewUpdate[]): void;
+  askToQuit(): void;
+  openRun(run: string): void;
+}
+
+/** How many rows `earlierRows` gives at once. */
+const PAGE = 500;
+
+/** A world without a backend: a scene, and a gate that tests open. Nothing moves by itself. */
+export class FakeHost implements Host, FakeControls {
+  readonly calls: [string, ...unknown[]][] = [];
+  private readonly stories = new Map<string, Story>();
+  private readonly listeners = new Map<string, Set<(update: ViewUpdate) => void>>();
+  private readonly watchers = new Set<(lines: RunLine[]) => void>();
+  private quitListener: ((running: RunLine[]) => void) | null = null;
+  private runListener: ((run: string) => void) | null = null;
+  private settings: Settings;
+  private started = 0;
+
+  constructor(private readonly scene: Scene) {
+    this.settings = scene.settings;
+    for (const story of scene.stories) this.stories.set(story.head.run, story);
+  }
+
+  now = () => NOW;
+
+  /** Notes a call; refuses it or never answers it when the scene says so. */
+  private async called<T>(name: string, args: unknown[], answer: () => T): Promise<T> {
+    this.calls.push([name, ...args]);
+    const refusal = this.scene.refusals.get(name);
+    if (refusal) throw refusal;
+    if (this.scene.silent.has(name)) return new Promise<never>(() => undefined);
+    return answer();
+  }
+
+  private lines(): RunLine[] {
+    return [...[...this.stories.values()].map((story) => story.line()), ...this.scene.lines];
+  }
+
+  watchRuns(onRuns: (lines: RunLine[]) => void): Promise<Stop> {
+    return this.called('watchRuns', [], () => {
+      this.watchers.add(onRuns);
+      onRuns(this.lines());
+      return () => void this.watchers.delete(onRuns);
+    });
+  }
+
+  subscribeRun(run: string, onUpdate: (update: ViewUpdate) => void): Promise<Stop> {
+    return this.called('subscribeRun', [run], () => {
+      const story = this.story(run);
+      const listeners = this.listeners.get(run) ?? new Set();
+      this.listeners.set(run, listeners.add(onUpdate));
+      const view = story.view();
+      const held = this.scene.held.get(run) ?? 0;
+      onUpdate({ kind: 'snapshot', view: { ...view, rows: view.rows.slice(held), earlier: held } });
+      return () => void listeners.delete(onUpdate);
+    });
+  }
+
+  earlierRows(run: string, beforeSeq: number): Promise<Row[]> {
+    return this.called('earlierRows', [run, beforeSeq], () => {
+      const rows = this.story(run).rows.filter((row) => row.seq < beforeSeq);
+      return rows.slice(-PAGE);
+    });
+  }
+
+  private story(run: string): Story {
+    const story = this.stories.get(run);
+    if (!story) throw new HostError('not_found', `There is no run ${run} in this data folder.`, 'Look for it in the list of runs.');
+    return story;
+  }
+
+  listAgents = () => this.called('listAgents', [], () => this.scene.agents);
+  listModels = () => this.called('listModels', [], () => this.scene.models);
+
+  startRun(request: StartRequest): Promise<string> {
+    return this.called('startRun', [request], () => this.begin(request.question, false));
+  }
+
+  startDemo(): Promise<string> {
+    return this.called('startDemo', [], () => this.begin('What does the library say about vector search?', true));
+  }
+
+  private begin(question: string, demo: boolean): string {
+    this.started += 1;
+    const run = `01JF${this.started}`;
+    const story = new Story(run, question, { minutesAgo: 0, demo }).question(question);
+    this.stories.set(run, story);
+    const told = finished(run);
+    this.scene.beats.set(run, [
+      [{ kind: 'provisional', text: 'I’ll look at what the library says', thinking: '' }],
+      [{ kind: 'change', change: { seq: 20, head: null, rows: told.rows.slice(1, 6) } }],
+      [{ kind: 'change', change: { seq: told.view().seq, head: { ...told.view().head, title: question, demo, model: story.head.model }, rows: told.rows.slice(6) } }],
+    ]);
+    this.tellList([story.line()]);
+    return run;
+  }
+
+  cancelRun = (run: string) => this.called('cancelRun', [run], () => this.settle(run, (story) => story.stop('cancelled', 'Cancelled by you.')));
+  pauseRun = (run: string) => this.called('pauseRun', [run], () => this.settle(run, (story) => story.state('paused', 'Paused by you.', 'Resume it when you like.', 0)));
+  resumeRun = (run: string) => this.called('resumeRun', [run], () => this.settle(run, (story) => story.state('running', '', '', 0)));
+  sayToRun = (run: string, text: string) => this.called('sayToRun', [run, text], () => this.settle(run, (story) => story.question(text, 'Steered')));
+
+  approveAction(run: string, action: string, seen: string): Promise<void> {
+    return this.called('approveAction', [run, action, seen], () => this.answer(run, action, 'succeeded', 'posted'));
+  }
+
+  denyAction(run: string, action: string, reason: string): Promise<void> {
+    return this.called('denyAction', [run, action, reason], () => this.answer(run, action, 'denied', reason));
+  }
+
+  private answer(run: string, action: string, state: 'succeeded' | 'denied', outcome: string): void {
+    this.settle(run, (story) => {
+      const place = story.rows.findIndex((row) => row.content.kind === 'action' && row.content.action === action);
+      const row = story.rows[place];
+      if (row?.content.kind !== 'action') return;
+      story.rows[place] = {
+        ...row,
+        content: { ...row.content, state, outcome, decision: state === 'denied' ? 'Denied by you.' : 'Approved by you.', latency_ms: 320 },
+        knot: row.knot && { ...row.knot, tone: state === 'denied' ? 'bad' : 'plain', detail: state === 'denied' ? 'denied by you' : 'approved by you' },
+      };
+      story.state('running', '', '', 0);
+    });
+  }
+
+  /** Changes a story and tells what changed, as the backend would. */
+  private settle(run: string, change: (story: Story) => unknown): void {
+    const story = this.story(run);
+    const before = new Map(story.rows.map((row) => [row.key, row]));
+    change(story);
+    const rows = story.rows.filter((row) => before.get(row.key) !== row);
+    this.send(run, [{ kind: 'change', change: { seq: story.view().seq, head: story.view().head, rows } }]);
+    this.tellList([story.line()]);
+  }
+
+  private tellList(lines: RunLine[]): void {
+    for (const watcher of this.watchers) watcher(lines);
+  }
+
+  send(run: string, updates: ViewUpdate[]): void {
+    for (const listener of this.listeners.get(run) ?? []) for (const update of updates) listener(update);
+  }
+
+  pass(run: string): boolean {
+    const beat = this.scene.beats.get(run)?.shift();
+    if (!beat) return false;
+    const story = this.story(run);
+    for (const update of beat) {
+      if (update.kind !== 'change') continue;
+      for (const row of update.change.rows) {
+        const place = story.rows.findIndex((known) => known.key === row.key);
+        if (place < 0) story.rows.push(row);
+        else story.rows[place] = row;
+      }
+      if (update.change.head) Object.assign(story.head, update.change.head);
+    }
+    this.send(run, beat);
+    this.tellList([story.line()]);
+    return true;
+  }
+
+  beats = (run: string) => this.scene.beats.get(run)?.length ?? 0;
+
+  runFiles = (run: string) => this.called('runFiles', [run], () => (this.story(run).head.artifacts.length > 0 || this.story(run).head.actions.used > 4 ? this.scene.files : []));
+  artifactUrl = (run: string, path: string) => this.called('artifactUrl', [run, path], () => `artifact.html?${encodeURIComponent(path)}`);
+  openWorkspace = (run: string) => this.called('openWorkspace', [run], () => undefined);
+  saveArtifact = (run: string, path: string) => this.called('saveArtifact', [run, path], () => `~/Documents/${path || PATH}`);
+
+  getSettings = () => this.called('getSettings', [], () => this.settings);
+  setTheme = (theme: Theme) => this.called('setTheme', [theme], () => (this.settings = { ...this.settings, theme }));
+
+  saveProvider(provider: ProviderRequest): Promise<Settings> {
+    return this.called('saveProvider', [provider], () => {
+      if (!/^[a-z][a-z0-9-]*$/.test(provider.name)) {
+        throw new HostError('usage', `${provider.name} can’t be the name of a provider.`, 'Use lower-case letters, digits and hyphens.');
+      }
+      const line = { ...provider, key: 'none' as const, models: [] };
+      this.settings = { ...this.settings, providers: [...this.settings.providers.filter((known) => known.name !== provider.name), line] };
+      return this.settings;
+    });
+  }
+
+  removeProvider(name: string): Promise<Settings> {
+    return this.called('removeProvider', [name], () => (this.settings = { ...this.settings, providers: this.settings.providers.filter((known) => known.name !== name) }));
+  }
+
+  testProvider = (name: string) => this.called('testProvider', [name], () => ['qwen3-32b', 'qwen3-4b', 'nomic-embed']);
+
+  openLink = (address: string) => this.called('openLink', [address], () => undefined);
+  copyText = (text: string) => this.called('copyText', [text], () => undefined);
+
+  onQuitAsked(listener: (running: RunLine[]) => void): Promise<Stop> {
+    this.quitListener = listener;
+    return Promise.resolve(() => (this.quitListener = null));
+  }
+
+  onOpenRun(listener: (run: string) => void): Promise<Stop> {
+    this.runListener = listener;
+    return Promise.resolve(() => (this.runListener = null));
+  }
+
+  askToQuit(): void {
+    this.quitListener?.(this.lines().filter((line) => line.state === 'running'));
+  }
+
+  openRun(run: string): void {
+    this.runListener?.(run);
+  }
+
+  quit = (how: QuitChoice) => this.called('quit', [how], () => undefined);
+  windowReady = () => this.called('windowReady', [], () => undefined);
+}
+
+/** A fake world by the `scene` of the address. */
+export function connect(): Host {
+  const name = new URLSearchParams(location.search).get('scene') ?? 'list';
+  const host = new FakeHost((SCENES[name] ?? emptyScene)());
+  Object.assign(globalThis, { fake: host });
+  return host;
+}

@@ -1,0 +1,165 @@
+import type { AgentLine, FileLine, ModelLine, RunLine, Settings, ViewUpdate } from '../bindings';
+import { HostError } from '../host';
+import { finished, handedOff, LEDGER, midway, opening, PATH, plan, QUESTION, SOURCES, spliced, STREAMED, waiting } from './research';
+import { NOW, Story } from './story';
+
+/** The state of the world that a test or a picture begins with. */
+export interface Scene {
+  stories: Story[];
+  /** What comes next in a run, one list of updates each time that the gate is opened. */
+  beats: Map<string, ViewUpdate[][]>;
+  agents: AgentLine[];
+  models: ModelLine[];
+  settings: Settings;
+  files: FileLine[];
+  /** Rows that a snapshot leaves to be paged. */
+  held: Map<string, number>;
+  /** Calls that are refused, by their name. */
+  refusals: Map<string, HostError>;
+  /** Calls that are answered only when the gate is opened. */
+  silent: Set<string>;
+  /** More lines of the list, without a story behind them. */
+  lines: RunLine[];
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+export function emptyScene(): Scene {
+  return {
+    stories: [],
+    beats: new Map(),
+    agents: [
+      { name: 'research', description: 'Answers a question with one cited page.', model: 'demo/researcher', origin: 'shipped', problems: [] },
+      { name: 'triage', description: 'Looks at an incident.', model: 'local/any', origin: 'saved', problems: [{ place: 'line 12', message: 'there is no key budgets; the nearest is budget', remedy: 'Write [budget].' }] },
+    ],
+    models: [
+      { id: 'demo/researcher', demo: true, note: 'A rule-based stand-in, offline' },
+      { id: 'local/qwen3-32b', demo: false, note: 'http://127.0.0.1:8080/v1' },
+    ],
+    settings: {
+      theme: 'system',
+      providers: [
+        { name: 'local', format: 'openai-chat', base_url: 'http://127.0.0.1:8080/v1', key: 'none', models: ['qwen3-32b'] },
+        { name: 'lab', format: 'openai-chat', base_url: 'https://models.example.org/v1', key: 'environment', models: [] },
+      ],
+      data_dir: '~/.local/share/longrein',
+      version: '0.1.0',
+    },
+    files: [
+      { path: PATH, bytes: 21_480, media_type: 'text/html', artifact: true },
+      { path: 'measurements.csv', bytes: 3_120, media_type: 'text/csv', artifact: false },
+      { path: 'results/a41.json', bytes: 84_210, media_type: 'application/json', artifact: false },
+    ],
+    held: new Map(),
+    refusals: new Map(),
+    silent: new Set(),
+    lines: [],
+  };
+}
+
+function line(run: string, title: string, daysAgo: number, parts: Partial<RunLine>): RunLine {
+  const created = NOW - daysAgo * DAY_MS - 3 * 60 * MINUTE_MS;
+  return {
+    run,
+    title,
+    agent: 'research',
+    model: 'local/qwen3-32b',
+    demo: false,
+    state: 'accepted',
+    reason: '',
+    since: created + 20 * MINUTE_MS,
+    created_at: created,
+    updated_at: created + 20 * MINUTE_MS,
+    steps: 17,
+    tokens_in: 118_400,
+    tokens_out: 9_210,
+    working_ms: 754_000,
+    seq: 180,
+    rein: ['person', 'ring', 'ring', 'ring', 'ring', 'square', 'ring', 'ring', 'ring', 'end'],
+    ...parts,
+  };
+}
+
+const OLDER: RunLine[] = [
+  line('01JE1', 'Which of our measurements hold for arm64?', 0, { state: 'paused', reason: 'Paused by you', steps: 6, tokens_in: 31_200, rein: ['person', 'ring', 'ring', 'ring', 'ring'] }),
+  line('01JD9', 'How do the five papers on late interaction define recall?', 0, {}),
+  line('01JD8', 'What does the library say about vector search?', 1, { demo: true, model: 'demo/researcher', steps: 9, tokens_in: 12_040, tokens_out: 2_010, working_ms: 2_400, rein: ['person', 'ring', 'ring', 'ring', 'splice', 'ring', 'ring', 'end'] }),
+  line('01JD7', 'Licences of everything that the parser pulls in', 1, { state: 'unverified', reason: '', steps: 22 }),
+  line('01JD5', 'Timeline of the outage on the third of November', 3, { state: 'failed', reason: 'The agent’s instructions can’t be read', rein: ['person', 'ring', 'ring', 'stop'] }),
+  line('01JD4', 'Every dataset that the group has published, with its terms', 9, { state: 'cancelled', reason: 'Cancelled by you', rein: ['person', 'ring', 'ring', 'ring', 'ring', 'ring', 'stop'] }),
+];
+
+function withStories(...stories: Story[]): Scene {
+  return { ...emptyScene(), stories };
+}
+
+/** A run of so many rows, told without end. */
+export function hugeStory(run: string, rows: number): Story {
+  const story = opening(run, 'Every measurement in the archive, page by page');
+  for (let page = 1; story.rows.length < rows; page += 1) {
+    story.action({ tool: 'read_source', brief: `S1, page ${page}`, outcome: `${400 + (page % 90)} words`, trust: 'untrusted', sources: ['S1'], latency_ms: 12 + (page % 40), result: 'One page of text.' });
+    if (page % 9 === 0) story.answer(`Page ${page} names ${page % 5} measurements. They are kept in \`measurements.csv\` [S1].`);
+    if (page % 400 === 0) story.compacted('24k tokens became 9k.', 'Compacted 24k to 9k');
+  }
+  return story;
+}
+
+const LONG_WORD = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'.repeat(3);
+
+function longWords(run: string): Story {
+  return new Story(run, `${LONG_WORD} and what it means`)
+    .question(`What is ${LONG_WORD}? Look at https://example.org/${'very/'.repeat(30)}long`)
+    .answer(`\`${LONG_WORD}\` is one word.\n\n${LONG_WORD}\n\n| ${LONG_WORD.slice(0, 60)} | b |\n|---|---|\n| ${'x'.repeat(90)} | ${'y'.repeat(90)} |`)
+    .action({ tool: `server.${'long_tool_name_'.repeat(4)}`, brief: `“${LONG_WORD}”`, outcome: LONG_WORD, trust: 'untrusted', error: 'failed', state: 'failed', result: LONG_WORD.repeat(4), decision: `Allowed: ${LONG_WORD}` })
+    .notice(LONG_WORD)
+    .plan([{ text: LONG_WORD, state: 'doing' }])
+    .sources([{ ...SOURCES[0]!, meta: { ...SOURCES[0]!.meta, title: LONG_WORD, file: `papers/${LONG_WORD}.pdf` } }])
+    .context({ system: 1_000, conversation: 30_000 })
+    .state('handed_off', `It waits because of ${LONG_WORD}`, 'Say what is meant.');
+}
+
+function unreadable(run: string): Story {
+  return opening(run).state('unreadable', 'Row 34 of its log is damaged: its hash does not fit.', 'Everything before it can be read. Run longrein log check for the details.');
+}
+
+function streaming(): Scene {
+  const scene = withStories(midway('01JE7'));
+  const after = midway('01JE7').answer(`${STREAMED[2]}ine.</p>\n\`\`\``).action({ tool: 'write_file', brief: 'index.html', outcome: '21 KB written', effect: 'workspace', latency_ms: 7 }, { label: 'Page written' });
+  const done = finished('01JE7');
+  scene.beats.set('01JE7', [
+    ...STREAMED.map((text): ViewUpdate[] => [{ kind: 'provisional', text, thinking: 'The person wants one page.' }]),
+    [{ kind: 'change', change: { seq: after.view().seq, head: after.plan(plan(4)).view().head, rows: after.rows.slice(-2) } }],
+    [{ kind: 'change', change: { seq: done.view().seq, head: done.view().head, rows: done.rows.slice(9) } }],
+  ]);
+  return scene;
+}
+
+/** The demo is started from an empty list and told beat by beat. */
+function demoScene(): Scene {
+  return { ...emptyScene(), agents: emptyScene().agents.slice(0, 1), models: emptyScene().models.slice(0, 1), settings: { ...emptyScene().settings, providers: [] } };
+}
+
+const refused = new HostError('io', 'The list of runs can’t be read: the data folder belongs to a newer version of Longrein.', 'Start the newer version, or choose another folder with --data-dir.');
+
+/** Every scene by its name in the address. */
+export const SCENES: Record<string, () => Scene> = {
+  list: () => ({ ...withStories(waiting('01JE9'), handedOff('01JE8'), midway('01JE7')), lines: OLDER }),
+  empty: demoScene,
+  loading: () => ({ ...emptyScene(), silent: new Set(['watchRuns', 'subscribeRun', 'getSettings', 'listAgents']) }),
+  error: () => ({ ...emptyScene(), refusals: new Map([['watchRuns', refused], ['startRun', new HostError('usage', 'The library folder ~/Papers can’t be read: permission denied.', 'Give yourself the right to read it, or name another folder in the agent file.')], ['subscribeRun', new HostError('not_found', 'There is no run 01JE7 in this data folder.', 'Look for it in the list of runs.')], ['getSettings', new HostError('unreadable', 'config.toml can’t be read: line 3 has no closing quote.', 'Mend the line; nothing is written to the file until it can be read.')], ['testProvider', new HostError('refused', 'lab refused the key (401).', 'Set LONGREIN_LAB_API_KEY to a valid key and start Longrein again.')]]) }),
+  refusals: () => ({ ...withStories(waiting('01JE9')), refusals: new Map([['startRun', new HostError('usage', 'The library folder ~/Papers can’t be read: permission denied.', 'Give yourself the right to read it, or name another folder in the agent file.')], ['testProvider', new HostError('refused', 'lab refused the key (401).', 'Set LONGREIN_LAB_API_KEY to a valid key and start Longrein again.')], ['approveAction', new HostError('busy', 'This question was answered in another window: denied.', '')], ['artifactUrl', new HostError('not_found', 'index.html is gone from the workspace.', 'The published copy can be restored from the record: run longrein export.')]]) }),
+  streaming,
+  waiting: () => withStories(waiting('01JE7')),
+  spliced: () => withStories(spliced('01JE7')),
+  'handed-off': () => withStories(handedOff('01JE7')),
+  accepted: () => withStories(finished('01JE7')),
+  interrupted: () => withStories(midway('01JE7').state('interrupted', 'The app ended while it was at work.', 'Resume it: nothing is repeated.')),
+  huge: () => withStories(hugeStory('01JE7', 5_000)),
+  paged: () => ({ ...withStories(hugeStory('01JE7', 5_000)), held: new Map([['01JE7', 3_000]]) }),
+  long: () => withStories(longWords('01JE7')),
+  unreadable: () => withStories(unreadable('01JE7')),
+  many: () => ({ ...emptyScene(), lines: Array.from({ length: 450 }, (_, place) => line(`01JA${String(place).padStart(4, '0')}`, `Question number ${place}`, place / 9, {})) }),
+};
+
+export { LEDGER, QUESTION };

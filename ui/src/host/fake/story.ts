@@ -1,0 +1,180 @@
+import type { ActionRow, ArtifactLine, Claim, CriterionResult, Knot, KnotShape, PlanItem, Row, RowContent, RunHead, RunLine, RunState, RunView, SourceLine } from '../bindings';
+
+/** The present of every scene, so that pictures and tests don't depend on the clock. */
+export const NOW = Date.UTC(2026, 10, 26, 19, 36, 0);
+
+const MINUTE_MS = 60_000;
+
+export type ActionParts = Partial<ActionRow> & Pick<ActionRow, 'tool' | 'brief'>;
+
+/** Builds the rows and the panel of a run, as the backend would fold them. */
+export class Story {
+  readonly rows: Row[] = [];
+  readonly head: RunHead;
+  private seq = 1;
+  private at: number;
+  private step = 0;
+
+  constructor(run: string, title: string, options: { minutesAgo?: number; demo?: boolean; model?: string } = {}) {
+    const minutesAgo = options.minutesAgo ?? 22;
+    this.at = NOW - minutesAgo * MINUTE_MS;
+    this.head = {
+      run,
+      title,
+      agent: 'research',
+      model: options.model ?? (options.demo ? 'demo/researcher' : 'local/qwen3-32b'),
+      demo: options.demo ?? false,
+      state: 'running',
+      reason: '',
+      remedy: '',
+      since: NOW - 2 * MINUTE_MS,
+      created_at: this.at,
+      steps: { used: 0, limit: 80 },
+      tokens_in: { used: 0, limit: 2_000_000 },
+      tokens_out: { used: 0, limit: null },
+      working_seconds: { used: 0, limit: 3_600 },
+      actions: { used: 0, limit: null },
+      plan: [],
+      context: [],
+      window_tokens: 32_768,
+      sources: [],
+      artifacts: [],
+      done_when: [
+        { criterion: 'index.html exists, at least 1000 bytes', holds: false, evidence: '' },
+        { criterion: 'every quote in index.html is in its source, and nothing is uncited', holds: false, evidence: '' },
+      ],
+      verified: false,
+      tainted: false,
+    };
+  }
+
+  row(content: RowContent, knot: Knot | null, key = `r${this.seq}`): this {
+    this.at += 23_000;
+    this.rows.push({ key, seq: this.seq, at: this.at, step: this.step, content, knot });
+    this.seq += 3;
+    return this;
+  }
+
+  question(text: string, label = 'Question'): this {
+    return this.row({ kind: 'question', text }, { shape: 'person', tone: 'plain', label, detail: 'you' });
+  }
+
+  answer(text: string, thinking = ''): this {
+    this.step += 1;
+    this.head.steps.used += 1;
+    this.head.tokens_in.used += 7_940;
+    this.head.tokens_out.used += 612;
+    this.head.working_seconds.used += 31;
+    return this.row({ kind: 'answer', text, thinking }, null);
+  }
+
+  action(parts: ActionParts, knot: Partial<Knot> = {}): this {
+    this.head.actions.used += 1;
+    const action: ActionRow = {
+      action: `a${this.seq}`,
+      arguments: JSON.stringify({ query: parts.brief.replace(/[“”]/g, '') }, null, 2),
+      effect: 'read',
+      state: 'succeeded',
+      decision: 'Allowed: its effect is read, and no rule says otherwise.',
+      result: '',
+      outcome: '',
+      error: null,
+      trust: 'trusted',
+      sources: [],
+      latency_ms: 84,
+      attempt: 1,
+      ...parts,
+    };
+    if (action.trust === 'untrusted') this.head.tainted = true;
+    const tone = action.state === 'started' ? 'running' : action.state === 'asked' ? 'waiting' : action.state === 'failed' || action.state === 'denied' ? 'bad' : 'plain';
+    const shape: KnotShape = action.state === 'asked' ? 'break' : 'ring';
+    const detail = action.state === 'asked' ? 'waits for you' : [action.tool, action.outcome].filter(Boolean).join(' · ');
+    return this.row({ kind: 'action', ...action }, { shape, tone, label: parts.brief, detail, ...knot }, `action-${action.action}`);
+  }
+
+  splice(text: string): this {
+    return this.row({ kind: 'splice', text }, { shape: 'splice', tone: 'bad', label: 'Spliced', detail: text });
+  }
+
+  compacted(text: string, label: string): this {
+    return this.row({ kind: 'compacted', text }, { shape: 'square', tone: 'plain', label, detail: 'constraints and sources kept' });
+  }
+
+  notice(text: string): this {
+    return this.row({ kind: 'notice', text }, null);
+  }
+
+  trouble(text: string, retrying: boolean): this {
+    return this.row({ kind: 'model_trouble', text, retrying }, { shape: 'ring', tone: retrying ? 'plain' : 'bad', label: 'Model request failed', detail: retrying ? 'tried again' : text });
+  }
+
+  verified(results: CriterionResult[]): this {
+    const accepted = results.every((result) => result.holds);
+    this.head.done_when = results;
+    this.head.verified = true;
+    const held = results.filter((result) => result.holds).length;
+    return this.row(
+      { kind: 'verification', results, accepted },
+      { shape: 'ring', tone: accepted ? 'good' : 'bad', label: accepted ? 'Checked' : 'Check failed', detail: `${held} of ${results.length} hold` },
+    );
+  }
+
+  stop(state: RunState, text: string, remedy = ''): this {
+    this.state(state, state === 'accepted' ? '' : text, remedy);
+    const good = state === 'accepted' || state === 'unverified';
+    const tone = good ? 'good' : state === 'handed_off' ? 'waiting' : state === 'failed' ? 'bad' : 'plain';
+    return this.row({ kind: 'stop', state, text, remedy }, { shape: good ? 'end' : 'stop', tone, label: good ? 'Delivered' : 'Stopped', detail: text });
+  }
+
+  state(state: RunState, reason = '', remedy = '', minutesAgo = 4): this {
+    Object.assign(this.head, { state, reason, remedy, since: NOW - minutesAgo * MINUTE_MS });
+    return this;
+  }
+
+  plan(items: PlanItem[]): this {
+    this.head.plan = items;
+    return this;
+  }
+
+  context(tokens: Record<string, number>): this {
+    this.head.context = Object.entries(tokens).map(([section, amount]) => ({ section, tokens: amount }));
+    return this;
+  }
+
+  sources(sources: SourceLine[]): this {
+    this.head.sources = sources;
+    return this;
+  }
+
+  artifact(path: string, title: string, ledger: Claim[]): this {
+    const line: ArtifactLine = { path, title, media_type: 'text/html', bytes: 21_480, ledger };
+    this.head.artifacts = [...this.head.artifacts.filter((artifact) => artifact.path !== path), line];
+    return this;
+  }
+
+  view(): RunView {
+    return { seq: this.seq, head: structuredClone(this.head), rows: [...this.rows], earlier: 0 };
+  }
+
+  line(): RunLine {
+    const head = this.head;
+    return {
+      run: head.run,
+      title: head.title,
+      agent: head.agent,
+      model: head.model,
+      demo: head.demo,
+      state: head.state,
+      reason: head.reason,
+      since: head.since,
+      created_at: head.created_at,
+      updated_at: this.at,
+      steps: head.steps.used,
+      tokens_in: head.tokens_in.used,
+      tokens_out: head.tokens_out.used,
+      working_ms: head.working_seconds.used * 1_000,
+      seq: this.seq,
+      rein: this.rows.flatMap((row) => (row.knot ? [row.knot.shape] : [])).slice(-24),
+    };
+  }
+}

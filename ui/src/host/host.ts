@@ -1,0 +1,90 @@
+import type {
+  AgentLine,
+  ErrorCode,
+  FileLine,
+  ModelLine,
+  ProviderRequest,
+  QuitChoice,
+  Row,
+  RunLine,
+  Settings,
+  StartRequest,
+  Theme,
+  ViewUpdate,
+} from './bindings';
+
+/** Ends what a call began: a subscription or a listener. */
+export type Stop = () => void;
+
+/**
+ * All that the window may ask of the world. Two implementations stand behind it: the Tauri
+ * backend, and the fake that tests and pictures use. Every call rejects with a {@link HostError}.
+ */
+export interface Host {
+  /** The present, in milliseconds since the epoch. Only ages are drawn from it. */
+  now(): number;
+
+  /** Calls back with upserts by run, the first time with all runs, newest first. */
+  watchRuns(onRuns: (lines: RunLine[]) => void): Promise<Stop>;
+  /** Calls back with a snapshot first, then with every change in order. */
+  subscribeRun(run: string, onUpdate: (update: ViewUpdate) => void): Promise<Stop>;
+  /** The rows before a sequence number, oldest first; empty at the start of the run. */
+  earlierRows(run: string, beforeSeq: number): Promise<Row[]>;
+
+  listAgents(): Promise<AgentLine[]>;
+  listModels(): Promise<ModelLine[]>;
+  startRun(request: StartRequest): Promise<string>;
+  startDemo(): Promise<string>;
+
+  cancelRun(run: string): Promise<void>;
+  pauseRun(run: string): Promise<void>;
+  resumeRun(run: string): Promise<void>;
+  sayToRun(run: string, text: string): Promise<void>;
+  /** `seenArguments` is the text that was on the screen; other arguments are asked again. */
+  approveAction(run: string, action: string, seenArguments: string): Promise<void>;
+  denyAction(run: string, action: string, reason: string): Promise<void>;
+
+  runFiles(run: string): Promise<FileLine[]>;
+  /** An address in the artifact scheme, for the sandboxed frame only. */
+  artifactUrl(run: string, path: string): Promise<string>;
+  openWorkspace(run: string): Promise<void>;
+  /** Where it was saved; `null` when the person changed their mind. */
+  saveArtifact(run: string, path: string): Promise<string | null>;
+
+  getSettings(): Promise<Settings>;
+  setTheme(theme: Theme): Promise<Settings>;
+  saveProvider(provider: ProviderRequest): Promise<Settings>;
+  removeProvider(name: string): Promise<Settings>;
+  /** The names of the models that the provider lists. */
+  testProvider(name: string): Promise<string[]>;
+
+  /** Opens an address in the person's browser, never in this window. */
+  openLink(address: string): Promise<void>;
+  copyText(text: string): Promise<void>;
+
+  onQuitAsked(listener: (running: RunLine[]) => void): Promise<Stop>;
+  onOpenRun(listener: (run: string) => void): Promise<Stop>;
+  quit(how: QuitChoice): Promise<void>;
+  /** The first picture is drawn: the window may be shown. */
+  windowReady(): Promise<void>;
+}
+
+/** A refusal of the backend, in words for the person. */
+export class HostError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    /** What the person can do; may be empty. */
+    readonly remedy: string,
+  ) {
+    super(message);
+    this.name = 'HostError';
+  }
+
+  /** Anything that was thrown, as a {@link HostError}. */
+  static from(thrown: unknown): HostError {
+    if (thrown instanceof HostError) return thrown;
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return new HostError('io', message, '');
+  }
+}

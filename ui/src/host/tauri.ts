@@ -1,0 +1,80 @@
+import { Channel } from '@tauri-apps/api/core';
+import { openUrl } from '@tauri-apps/plugin-opener';
+import { commands, events, type BridgeError, type RunLine, type ViewUpdate } from './bindings';
+import { HostError, type Host, type Stop } from './host';
+
+type Answer<T> = { status: 'ok'; data: T } | { status: 'error'; error: BridgeError };
+
+/** The answer of a command, or its error thrown as a {@link HostError}. */
+async function asked<T>(answer: Promise<Answer<T>>): Promise<T> {
+  const settled = await answer.catch((thrown: unknown) => {
+    throw HostError.from(thrown);
+  });
+  if (settled.status === 'ok') return settled.data;
+  throw new HostError(settled.error.code, settled.error.message, settled.error.remedy);
+}
+
+async function done(answer: Promise<Answer<null>>): Promise<void> {
+  await asked(answer);
+}
+
+function ender(subscription: number): Stop {
+  return () => {
+    // A subscription that the backend has already forgotten needs no ending.
+    commands.unsubscribe(subscription).catch(() => undefined);
+  };
+}
+
+const host: Host = {
+  now: () => Date.now(),
+
+  async watchRuns(onRuns) {
+    const channel = new Channel<RunLine[]>();
+    channel.onmessage = onRuns;
+    return ender(await asked(commands.watchRuns(channel)));
+  },
+  async subscribeRun(run, onUpdate) {
+    const channel = new Channel<ViewUpdate>();
+    channel.onmessage = onUpdate;
+    return ender(await asked(commands.subscribeRun(run, channel)));
+  },
+  earlierRows: (run, beforeSeq) => asked(commands.earlierRows(run, beforeSeq)),
+
+  listAgents: () => asked(commands.listAgents()),
+  listModels: () => asked(commands.listModels()),
+  startRun: (request) => asked(commands.startRun(request)),
+  startDemo: () => asked(commands.startDemo()),
+
+  cancelRun: (run) => done(commands.cancelRun(run)),
+  pauseRun: (run) => done(commands.pauseRun(run)),
+  resumeRun: (run) => done(commands.resumeRun(run)),
+  sayToRun: (run, text) => done(commands.sayToRun(run, text)),
+  approveAction: (run, action, seenArguments) => done(commands.approveAction(run, action, seenArguments)),
+  denyAction: (run, action, reason) => done(commands.denyAction(run, action, reason)),
+
+  runFiles: (run) => asked(commands.runFiles(run)),
+  artifactUrl: (run, path) => asked(commands.artifactUrl(run, path)),
+  openWorkspace: (run) => done(commands.openWorkspace(run)),
+  saveArtifact: (run, path) => asked(commands.saveArtifact(run, path)),
+
+  getSettings: () => asked(commands.getSettings()),
+  setTheme: (theme) => asked(commands.setTheme(theme)),
+  saveProvider: (provider) => asked(commands.saveProvider(provider)),
+  removeProvider: (name) => asked(commands.removeProvider(name)),
+  testProvider: (name) => asked(commands.testProvider(name)),
+
+  openLink: (address) => openUrl(address).catch((thrown: unknown) => {
+    throw new HostError('refused', `The browser could not be opened: ${String(thrown)}`, 'Copy the address and open it yourself.');
+  }),
+  copyText: (text) => navigator.clipboard.writeText(text),
+
+  onQuitAsked: (listener) => events.quitAsked.listen((event) => listener(event.payload.running)),
+  onOpenRun: (listener) => events.openRun.listen((event) => listener(event.payload.run)),
+  quit: (how) => done(commands.quit(how)),
+  windowReady: () => done(commands.windowReady()),
+};
+
+/** The host that the build was made for. */
+export function connect(): Host {
+  return host;
+}
