@@ -40,7 +40,7 @@ const marked = new Marked({
       renderer(token) {
         const { source, quote } = token as CitationToken;
         const words = quote === '' ? '' : `<q>${escape(quote)}</q>`;
-        return `${words}<a class="cite" href="#source-${source}" data-source="${source}">${source}</a>`;
+        return `${words}<a class="cite" href="#source-${source}">${source}</a>`;
       },
     },
   ],
@@ -75,7 +75,8 @@ const ALLOWED_TAGS = [
   'a', 'blockquote', 'br', 'code', 'del', 'div', 'em', 'figure', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'input',
   'li', 'ol', 'p', 'pre', 'q', 'span', 'strong', 'sub', 'sup', 'table', 'tbody', 'td', 'th', 'thead', 'tr', 'ul',
 ];
-const ALLOWED_ATTRIBUTES = ['align', 'checked', 'class', 'data-source', 'disabled', 'href', 'start', 'tabindex', 'title', 'type'];
+/** Attributes that never hold an address. */
+const PLAIN_ATTRIBUTES = ['align', 'checked', 'class', 'disabled', 'start', 'tabindex', 'title', 'type'];
 
 /** Only addresses that a browser opens, and places in this page. */
 const ALLOWED_ADDRESS = /^(?:https?:|mailto:|#source-)/i;
@@ -83,7 +84,8 @@ const ALLOWED_ADDRESS = /^(?:https?:|mailto:|#source-)/i;
 function sanitized(html: string): string {
   return DOMPurify.sanitize(html, {
     ALLOWED_TAGS,
-    ALLOWED_ATTR: ALLOWED_ATTRIBUTES,
+    ALLOWED_ATTR: ['href', ...PLAIN_ATTRIBUTES],
+    ADD_URI_SAFE_ATTR: PLAIN_ATTRIBUTES,
     ALLOW_DATA_ATTR: false,
     ALLOWED_URI_REGEXP: ALLOWED_ADDRESS,
   });

@@ -4,10 +4,10 @@ export type ClaimTone = 'good' | 'wait' | 'bad' | 'soft';
 
 /** The words and the tone of each state of a claim, in the order of the ledger's sum. */
 export const CLAIM_STATES: Record<ClaimState, { words: string; says: string; tone: ClaimTone }> = {
+  verbatim: { words: 'verbatim', says: 'The words occur in the source.', tone: 'good' },
+  near: { words: 'near', says: 'Words much like them occur in the source.', tone: 'wait' },
   not_found: { words: 'not found', says: 'The words do not occur in the source.', tone: 'bad' },
   source_not_read: { words: 'source not read', says: 'The run never read this source.', tone: 'bad' },
-  near: { words: 'near', says: 'Words much like them occur in the source.', tone: 'wait' },
-  verbatim: { words: 'verbatim', says: 'The words occur in the source.', tone: 'good' },
   cited: { words: 'cited', says: 'The source is cited without words.', tone: 'soft' },
   uncited: { words: 'uncited', says: 'A statement without a citation.', tone: 'soft' },
 };

@@ -1,0 +1,102 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Row, ViewUpdate } from '$host/bindings';
+import { FakeHost } from '$host/fake';
+import { SCENES } from '$host/fake/scenes';
+import { RunModel } from './run.svelte';
+
+/** A model on a scene, with its frames drawn by hand. */
+async function opened(scene: string, run = '01JE7') {
+  const frames: FrameRequestCallback[] = [];
+  vi.stubGlobal('requestAnimationFrame', (draw: FrameRequestCallback) => frames.push(draw));
+  vi.stubGlobal('cancelAnimationFrame', () => undefined);
+  const host = new FakeHost(SCENES[scene]!());
+  const model = new RunModel(host, run);
+  await model.start();
+  const frame = () => frames.splice(0).forEach((draw) => draw(0));
+  frame();
+  return { host, model, frame };
+}
+
+const change = (rows: Row[]): ViewUpdate => ({ kind: 'change', change: { seq: 99, head: null, rows } });
+
+describe('a run on the screen', () => {
+  it('shows the snapshot', async () => {
+    const { model } = await opened('accepted');
+    expect(model.head?.state).toBe('accepted');
+    expect(model.rows.length).toBeGreaterThan(10);
+  });
+
+  it('puts new rows at the end and replaces rows of the same key in place', async () => {
+    const { host, model, frame } = await opened('spliced');
+    const before = model.rows;
+    const replaced = { ...before[2]!, seq: 400 };
+    const fresh = { ...before[0]!, key: 'fresh', seq: 401 };
+    host.send('01JE7', [change([replaced, fresh])]);
+    frame();
+    expect(model.rows).toHaveLength(before.length + 1);
+    expect(model.rows[2]).toBe(replaced);
+    expect(model.rows.at(-1)).toBe(fresh);
+  });
+
+  it('applies what arrives in one frame at once', async () => {
+    const { host, model, frame } = await opened('spliced');
+    const before = model.rows.length;
+    for (let number = 0; number < 100; number += 1) host.send('01JE7', [change([{ ...model.rows[0]!, key: `n${number}` }])]);
+    expect(model.rows).toHaveLength(before);
+    frame();
+    expect(model.rows).toHaveLength(before + 100);
+  });
+
+  it('applies without a frame when too much waits', async () => {
+    const { host, model } = await opened('spliced');
+    const before = model.rows.length;
+    for (let number = 0; number < 256; number += 1) host.send('01JE7', [change([{ ...model.rows[0]!, key: `n${number}` }])]);
+    expect(model.rows).toHaveLength(before + 256);
+  });
+
+  it('drops streaming text when the next row is on disk', async () => {
+    const { host, model, frame } = await opened('streaming');
+    host.pass('01JE7');
+    frame();
+    expect(model.provisional?.text).toContain('three');
+    host.send('01JE7', [{ kind: 'change', change: { seq: 90, head: model.head, rows: [] } }]);
+    frame();
+    expect(model.provisional).not.toBeNull();
+    host.send('01JE7', [change([{ ...model.rows[0]!, key: 'next' }])]);
+    frame();
+    expect(model.provisional).toBeNull();
+  });
+
+  it('knows which actions wait for an answer', async () => {
+    const { host, model, frame } = await opened('waiting');
+    expect(model.asked.map((asked) => asked.tool)).toEqual(['slack.post_message']);
+    await host.approveAction('01JE7', model.asked[0]!.action, model.asked[0]!.arguments);
+    frame();
+    expect(model.asked).toEqual([]);
+  });
+
+  it('pages earlier rows before the first without a gap or a repeat', async () => {
+    const { model } = await opened('paged');
+    const whole = SCENES['huge']!().stories[0]!.rows.map((row) => row.key);
+    for (let page = 0; page < 6; page += 1) await model.loadEarlier();
+    expect(model.earlier).toBe(0);
+    expect(model.rows.map((row) => row.key)).toEqual(whole);
+    const calls = model.rows.length;
+    await model.loadEarlier();
+    expect(model.rows).toHaveLength(calls);
+  });
+
+  it('says why a run can’t be shown', async () => {
+    const { model } = await opened('error');
+    expect(model.problem?.message).toContain('no run 01JE7');
+    expect(model.problem?.remedy).not.toBe('');
+  });
+
+  it('hears nothing more after its end', async () => {
+    const { host, model, frame } = await opened('streaming');
+    model.end();
+    host.pass('01JE7');
+    frame();
+    expect(model.provisional).toBeNull();
+  });
+});
