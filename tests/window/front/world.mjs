@@ -80,3 +80,26 @@ export async function openScene(context, address, scene, { hash = '#/runs', widt
   await page.evaluate(() => document.fonts.ready);
   return { page, faults };
 }
+
+/** The place of the run that most scenes tell. */
+export const RUN = '#/run/01JE7';
+
+/** The arguments of every call of one name that the window made of its host. */
+export const callsOf = (page, name) => page.evaluate((wanted) => globalThis.fake.calls.filter(([called]) => called === wanted).map(([, ...rest]) => rest), name);
+
+/** Opens the gate of the run for one beat. */
+export const pass = (page) => page.evaluate(() => globalThis.fake.pass('01JE7'));
+
+/** How many frames a list takes to measure, place and draw its rows. */
+const FRAMES = 6;
+
+/** Waits until what was changed is drawn. */
+export const frames = (page) =>
+  page.evaluate(async (number) => {
+    for (let frame = 0; frame < number; frame += 1) await new Promise((done) => requestAnimationFrame(done));
+  }, FRAMES);
+
+/** Fails when the page reported an error, a warning or a breach of its policy. */
+export function wellBehaved(faults) {
+  if (faults.length > 0) throw new Error(`the page complained:\n${faults.join('\n')}`);
+}

@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import css from './tokens.css?raw';
 
 /** The least contrast of text on its ground (WCAG AA), and of lines that carry a meaning. */
 const TEXT = 4.5;
 const GRAPHIC = 3;
 
+const css = readFileSync('src/shared/tokens.css', 'utf8');
 const [lightPart, darkPart] = css.split(":root[data-theme='dark']");
 const themes = { light: colours(lightPart ?? ''), dark: colours(darkPart ?? '') };
 

@@ -1,0 +1,87 @@
+// Every state of every screen, in both themes: names, roles, contrast, motion, policy.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { frames, openScene, RUN, wellBehaved } from './world.mjs';
+
+const require = createRequire(new URL('../../../ui/package.json', import.meta.url));
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+const PLACES = {
+  list: '#/runs',
+  empty: '#/runs',
+  error: '#/runs',
+  refusals: '#/settings',
+  streaming: RUN,
+  waiting: RUN,
+  spliced: RUN,
+  'handed-off': RUN,
+  interrupted: RUN,
+  accepted: RUN,
+  unreadable: RUN,
+};
+
+async function faultsOf(page) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'], iframes: false }));
+  return found.violations.map((violation) => `${violation.id}: ${violation.nodes.map((node) => node.target.join(' ')).slice(0, 4).join('; ')}`);
+}
+
+const suite = {};
+for (const theme of ['light', 'dark']) {
+  for (const [scene, hash] of Object.entries(PLACES)) {
+    suite[`nothing bars a person from the scene ${scene}, ${theme}`] = async (world) => {
+      const { page, faults } = await openScene(world.context, world.address, scene, { hash, theme });
+      await page.locator('main, [data-testid=run-problem]').first().waitFor();
+      if (scene === 'streaming') await page.evaluate(() => globalThis.fake.pass('01JE7'));
+      await frames(page);
+      assert.deepEqual(await faultsOf(page), []);
+      wellBehaved(faults);
+    };
+  }
+  suite[`nothing bars a person from the dialogs and the page, ${theme}`] = async (world) => {
+    const { page, faults } = await openScene(world.context, world.address, 'accepted', { hash: `${RUN}/artifact/index.html`, theme });
+    await page.getByTestId('claim').first().waitFor();
+    assert.deepEqual(await faultsOf(page), []);
+    for (const [keys, dialog] of [['Control+k', 'palette'], ['?', 'shortcuts']]) {
+      await page.keyboard.press(keys);
+      await page.getByTestId(dialog).waitFor();
+      await frames(page);
+      assert.deepEqual(await faultsOf(page), []);
+      await page.keyboard.press('Escape');
+      await page.getByTestId(dialog).waitFor({ state: 'detached' });
+    }
+    wellBehaved(faults);
+  };
+}
+
+suite['nothing moves for a person who asked for less motion'] = async (world) => {
+  for (const [motion, moves] of [['reduce', false], ['no-preference', true]]) {
+    const { page } = await openScene(world.context, world.address, 'spliced', { hash: RUN, motion });
+    await page.getByTestId('conversation').waitFor();
+    await frames(page);
+    assert.equal((await page.evaluate(() => document.getAnimations().length)) > 0, moves);
+  }
+};
+
+suite['every control is reached by Tab and shows that it has the focus'] = async (world) => {
+  const { page } = await openScene(world.context, world.address, 'waiting', { hash: RUN });
+  await page.getByTestId('approval').waitFor();
+  await frames(page);
+  const reached = new Set();
+  for (let step = 0; step < 60; step += 1) {
+    await page.keyboard.press('Tab');
+    const at = await page.evaluate(() => {
+      const element = document.activeElement;
+      const style = getComputedStyle(element);
+      const framed = getComputedStyle(element.parentElement);
+      const seen = style.outlineStyle !== 'none' || framed.boxShadow !== 'none' || element === document.body;
+      return { name: element.dataset.testid ?? element.getAttribute('aria-label') ?? element.tagName, seen };
+    });
+    assert.ok(at.seen, `no focus to be seen on ${at.name}`);
+    reached.add(at.name);
+  }
+  for (const name of ['rail-runs', 'run-pause', 'approve', 'deny', 'steer-input']) assert.ok(reached.has(name), `${name} was not reached`);
+};
+
+export default suite;

@@ -1,0 +1,41 @@
+// Tests of the front end in Chromium on the fake host. `node run.mjs [words of a test's name]`
+import { browse, serve } from './world.mjs';
+import accessibility from './accessibility.mjs';
+import approvals from './approvals.mjs';
+import artifacts from './artifacts.mjs';
+import conversation from './conversation.mjs';
+import runs from './runs.mjs';
+import settings from './settings.mjs';
+import shell from './shell.mjs';
+
+/** No test may take longer. */
+const LIMIT_MS = 60_000;
+
+const wanted = process.argv.slice(2).join(' ');
+const [server, browser] = [await serve(), await browse()];
+let passed = 0;
+const failed = [];
+
+for (const suite of [runs, conversation, approvals, artifacts, settings, shell, accessibility]) {
+  for (const [name, test] of Object.entries(suite)) {
+    if (!name.includes(wanted)) continue;
+    const began = performance.now();
+    let timer;
+    const limit = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error(`no end after ${LIMIT_MS} ms`)), LIMIT_MS)));
+    try {
+      await Promise.race([test({ context: browser.context, address: server.address }), limit]);
+      passed += 1;
+      console.log(`ok    ${name} (${Math.round(performance.now() - began)} ms)`);
+    } catch (error) {
+      failed.push(name);
+      console.log(`FAIL  ${name}\n${String(error?.stack ?? error).replace(/^/gm, '      ')}`);
+    } finally {
+      clearTimeout(timer);
+      for (const page of browser.context.pages().slice(1)) await page.close();
+    }
+  }
+}
+await browser.end();
+await server.end();
+console.log(`${passed} passed, ${failed.length} failed`);
+process.exit(failed.length === 0 ? 0 : 1);
