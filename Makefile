@@ -8,8 +8,8 @@ MAKEFLAGS += --no-print-directory
 export PATH := $(CURDIR)/target/tools/bin:$(CURDIR)/target/tools/node_modules/.bin:$(PATH):$(HOME)/.cargo/bin
 
 UI_STAMP := ui/node_modules/.installed
-UI_BUILT := ui/dist/.built
-UI_SOURCES = $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -type f -print)
+UI_BUILT := ui/dist/index.html
+UI_SOURCES = $(shell find ui -path ui/node_modules -prune -o -path 'ui/dist*' -prune -o -type f -print)
 
 .PHONY: help run test check dev bench soak icons clean setup-build setup-window setup-test
 
@@ -50,9 +50,9 @@ icons: ## Make the icon's sizes from its drawings
 	@scripts/setup icons
 	@icons/make
 
-clean: ## Remove what was built
-	rm -rf ui/dist ui/node_modules
-	cargo clean --quiet
+clean: ## Remove what was built, but not the tools that scripts/setup fetched
+	@rm -rf ui/dist ui/node_modules
+	@if [ -d target ]; then find target -mindepth 1 -maxdepth 1 ! -name tools -exec rm -rf {} +; fi
 
 setup-build:
 	@scripts/setup build
@@ -69,8 +69,7 @@ $(UI_STAMP): ui/package-lock.json
 	@cd ui && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# The desktop app embeds ui/dist, so it is built before cargo. Vite empties the folder first.
+# The desktop app embeds ui/dist, so it is built before cargo.
 $(UI_BUILT): $(UI_STAMP) $(UI_SOURCES)
 	@echo "building the front end"
 	@cd ui && npm run --silent build -- --logLevel warn
-	@touch $@
