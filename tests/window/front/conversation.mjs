@@ -17,6 +17,7 @@ export default {
     assert.doesNotMatch(await provisional.innerText(), /[`*#]/);
     await pass(page);
     await provisional.locator('pre', { hasText: 'Measured on one mach' }).waitFor();
+    await frames(page);
     assert.equal(await atEnd(page), true);
     await pass(page);
     await provisional.waitFor({ state: 'detached' });
@@ -45,7 +46,7 @@ export default {
   },
 
   'a reload in the middle of a run shows the same': async (world) => {
-    const { page } = await openScene(world.context, world.address, 'waiting', { hash: RUN });
+    const { page } = await openScene(world.context, world.address, 'waiting', { hash: RUN, height: 2_400 });
     await page.getByTestId('approval').waitFor();
     await frames(page);
     const before = [await page.getByTestId('conversation').innerText(), await page.getByTestId('rein').innerText(), await page.getByTestId('inspector').innerText()];

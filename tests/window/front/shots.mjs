@@ -1,7 +1,7 @@
 // Pictures of every scene in both themes: node shots.mjs FOLDER [NAME…]
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { browse, openScene, serve } from './world.mjs';
+import { browse, frames, openScene, serve } from './world.mjs';
 
 const RUN = '#/run/01JE7';
 
@@ -61,8 +61,7 @@ for (const [name, shot] of Object.entries(SHOTS)) {
     const { page, faults } = await openScene(browser.context, server.address, shot.scene, { ...shot, theme });
     await page.locator('nav').waitFor();
     if (shot.act) await shot.act(page);
-    // Two frames: one for the list to measure, one for it to be drawn.
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+    await frames(page);
     await page.screenshot({ path: join(folder, `${name}-${theme}.png`) });
     for (const fault of faults) console.error(`${name} ${theme}: ${fault}`);
     await page.close();

@@ -90,14 +90,31 @@ export const callsOf = (page, name) => page.evaluate((wanted) => globalThis.fake
 /** Opens the gate of the run for one beat. */
 export const pass = (page) => page.evaluate(() => globalThis.fake.pass('01JE7'));
 
-/** How many frames a list takes to measure, place and draw its rows. */
-const FRAMES = 6;
+/** The picture stands still when so many frames in a row are the same; it must within the limit. */
+const STILL_FRAMES = 10;
+const FRAMES_LIMIT = 1_200;
 
-/** Waits until what was changed is drawn. */
+/** Waits until what was changed is drawn and measured: nothing grows and nothing moves any more. */
 export const frames = (page) =>
-  page.evaluate(async (number) => {
-    for (let frame = 0; frame < number; frame += 1) await new Promise((done) => requestAnimationFrame(done));
-  }, FRAMES);
+  page.evaluate(
+    async ([still, limit]) => {
+      await document.fonts.ready;
+      const picture = () =>
+        [...document.querySelectorAll('[data-testid=conversation], [data-testid=rein], main')]
+          .map((view) => [view.scrollTop, view.scrollHeight, view.clientHeight, view.querySelectorAll('*').length].join(' '))
+          .join('|');
+      let same = 0;
+      let last = '';
+      for (let frame = 0; frame < limit && same < still; frame += 1) {
+        await new Promise((done) => requestAnimationFrame(done));
+        const now = picture();
+        same = now === last ? same + 1 : 0;
+        last = now;
+      }
+      if (same < still) throw new Error('the picture does not come to rest');
+    },
+    [STILL_FRAMES, FRAMES_LIMIT],
+  );
 
 /** Fails when the page reported an error, a warning or a breach of its policy. */
 export function wellBehaved(faults) {

@@ -24,7 +24,7 @@ const PAGE = 500;
 /** A world without a backend: a scene, and a gate that tests open. Nothing moves by itself. */
 export class FakeHost implements Host, FakeControls {
   readonly calls: [string, ...unknown[]][] = [];
-  private readonly stories = new Map<string, Story>();
+  readonly stories = new Map<string, Story>();
   private readonly listeners = new Map<string, Set<(update: ViewUpdate) => void>>();
   private readonly watchers = new Set<(lines: RunLine[]) => void>();
   private quitListener: ((running: RunLine[]) => void) | null = null;

@@ -33,6 +33,11 @@ describe('the rein', () => {
     expect(strands(closed, 0, 2)).toEqual([{ from: 0, to: knotY(2) }]);
   });
 
+  it('comes from further up when the run began before the first row', () => {
+    const knots = knotsOf(rows(knot('ring'), knot('ring')));
+    expect(strands(knots, 0, 1, false)).toEqual([{ from: knotY(0), to: knotY(1) }]);
+  });
+
   it('draws a part as it stands in the whole, joined to what lies beyond', () => {
     const knots = knotsOf(rows(...Array.from({ length: 1_000 }, () => knot('ring'))));
     expect(strands(knots, 500, 510)).toEqual([{ from: knotY(499), to: knotY(511) }]);

@@ -48,16 +48,17 @@ const SPLICE_GAP = 4;
 
 /**
  * The strands of the line from the knot before `first` to the one after `last`, and from the top
- * edge when `first` is the first of all. A crash leaves a gap for ever; an open approval ends the
+ * edge when `first` is the first of all and the run `begins` with it. A crash leaves a gap for ever; an open approval ends the
  * line until a person closes it.
  */
-export function strands(knots: readonly ReinKnot[], first: number, last: number): Strand[] {
+export function strands(knots: readonly ReinKnot[], first: number, last: number, begins = true): Strand[] {
   const parts: Strand[] = [];
   for (let index = first; index <= last + 1; index += 1) {
     const entry = knots[index];
     if (!entry) break;
     const before = knots[index - 1];
     if (before && isOpen(before.knot)) continue;
+    if (!before && !begins) continue;
     const from = before ? knotY(index - 1) + gap(before.knot) : 0;
     const to = knotY(index) - gap(entry.knot);
     const joined = parts.at(-1);

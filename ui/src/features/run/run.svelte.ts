@@ -2,6 +2,11 @@ import type { ActionRow, Row, RunHead, ViewUpdate } from '$host/bindings';
 import { HostError, type Host, type Stop } from '$host/host';
 import { FrameBatch } from '$shared/frames';
 
+/** More rows than these are not held: the oldest leave, and are read again when they are wanted. */
+const ROWS_HELD = 6_000;
+/** How many stay when the oldest leave. */
+const ROWS_KEPT = 4_000;
+
 /** An action that waits for the person, with the row that shows it. */
 export type Asked = { key: string } & ActionRow;
 
@@ -20,7 +25,9 @@ export class RunModel {
   problem = $state.raw<HostError | null>(null);
   /** Actions that wait for an answer, oldest first. */
   asked = $state.raw<Asked[]>([]);
-  /** Set while rows are put before the first, so that the list keeps its place. */
+  /** Whether the end is in view, so that rows at the start may leave. */
+  atEnd = true;
+  /** Set while rows come or go before the first, so that the list keeps its place from its end. */
   prepending = $state(false);
   /** Whether a page of earlier rows is on its way. */
   loadingEarlier = $state(false);
@@ -68,7 +75,7 @@ export class RunModel {
       this.prepending = true;
       this.rows = [...rows, ...this.rows];
       this.earlier = rows.length === 0 ? 0 : Math.max(0, this.earlier - rows.length);
-      this.index();
+      this.index(this.rows);
     } catch (thrown) {
       this.problem = HostError.from(thrown);
     } finally {
@@ -108,14 +115,27 @@ export class RunModel {
       }
     }
     if (rows) {
-      this.rows = rows;
+      this.rows = this.trimmed(rows);
       this.asked = [...this.waiting.values()];
     }
   }
 
+  /** A run that goes on for hours grows on disk and not in here. */
+  private trimmed(rows: Row[]): Row[] {
+    if (rows.length <= ROWS_HELD || !this.atEnd) return rows;
+    const kept = rows.slice(-ROWS_KEPT);
+    this.earlier += rows.length - kept.length;
+    this.prepending = true;
+    this.index(kept);
+    return kept;
+  }
+
   private put(rows: Row[], row: Row): void {
     const place = this.places.get(row.key);
-    if (place === undefined) {
+    const first = rows[0];
+    if (place === undefined && first && row.seq < first.seq) {
+      // It belongs to a page that is not held; it is read whole when it is wanted.
+    } else if (place === undefined) {
       this.places.set(row.key, rows.length);
       rows.push(row);
     } else {
@@ -130,7 +150,7 @@ export class RunModel {
     else this.waiting.delete(row.key);
   }
 
-  private index(): void {
-    this.places = new Map(this.rows.map((row, place) => [row.key, place]));
+  private index(rows: readonly Row[]): void {
+    this.places = new Map(rows.map((row, place) => [row.key, place]));
   }
 }

@@ -86,6 +86,33 @@ describe('a run on the screen', () => {
     expect(model.rows).toHaveLength(calls);
   });
 
+  it('holds only so many rows of a run that goes on and on, and reads the rest again', async () => {
+    const { host, model, frame } = await opened('huge');
+    const grow = (from: number, number: number) => {
+      const rows = Array.from({ length: number }, (_, place) => ({ ...model.rows[0]!, key: `n${from + place}`, seq: 100_000 + from + place }));
+      host.send('01JE7', [change(rows)]);
+      frame();
+    };
+    grow(0, 900);
+    expect([model.rows.length, model.earlier]).toEqual([5_900, 0]);
+    grow(900, 200);
+    expect([model.rows.length, model.earlier]).toEqual([4_000, 2_100]);
+    const gone = host.stories.get('01JE7')!.rows[3]!;
+    host.send('01JE7', [change([gone])]);
+    frame();
+    expect(model.rows.at(-1)?.key).toBe('n1099');
+    await model.loadEarlier();
+    expect([model.rows.length, model.earlier]).toEqual([4_500, 1_600]);
+  });
+
+  it('lets no row go while the person reads further up', async () => {
+    const { host, model, frame } = await opened('huge');
+    model.atEnd = false;
+    host.send('01JE7', [change(Array.from({ length: 1_500 }, (_, place) => ({ ...model.rows[0]!, key: `n${place}`, seq: 100_000 + place })))]);
+    frame();
+    expect(model.rows).toHaveLength(6_500);
+  });
+
   it('says why a run can’t be shown', async () => {
     const { model } = await opened('error');
     expect(model.problem?.message).toContain('no run 01JE7');
