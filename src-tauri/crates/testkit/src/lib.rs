@@ -1,1 +1,12 @@
-//! Longrein testkit.
+//! Stand-ins for the world, for tests and for `bench`: a scripted model in the process, and a
+//! provider server that answers over HTTP in every way that providers do, the wrong ones too.
+
+pub mod gate;
+pub mod model;
+pub mod reply;
+pub mod request;
+
+pub use gate::Gate;
+pub use model::ScriptedModel;
+pub use reply::{Scripted, call, fail, say, then};
+pub use request::SeenRequest;
