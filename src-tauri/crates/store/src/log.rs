@@ -1,6 +1,7 @@
 //! The port that the driver writes and reads through. Two implementations: SQLite, and memory
 //! with faults for the simulation; one test suite for both.
 
+use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -60,7 +61,8 @@ pub enum DamageKind {
     Payload,
     /// The hash of the row does not follow from the row before it.
     Chain,
-    /// A row is missing before this one.
+    /// A row is missing before this one. At the end of a log, where rows are known to be lost, it
+    /// is the number after the last that is known.
     Gap,
     /// The payload can't be read.
     Unreadable,
@@ -68,6 +70,19 @@ pub enum DamageKind {
     UnknownType(String),
     /// A blob that the event refers to is missing or damaged.
     Blob(BlobHash),
+}
+
+impl fmt::Display for DamageKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Payload => f.write_str("its content is not what was written"),
+            Self::Chain => f.write_str("it does not follow from the event before it"),
+            Self::Gap => f.write_str("an event before it is missing"),
+            Self::Unreadable => f.write_str("it can't be read"),
+            Self::UnknownType(kind) => write!(f, "this version does not know {kind}"),
+            Self::Blob(hash) => write!(f, "its content {hash} is missing or damaged"),
+        }
+    }
 }
 
 /// Events as they could be read.
@@ -110,7 +125,9 @@ pub enum LogError {
         message: String,
     },
     /// The database was written by a newer version.
-    #[error("the data folder was written by a newer version of Longrein (schema {found}, this one knows {known})")]
+    #[error(
+        "the data folder was written by a newer version of Longrein (schema {found}, this one knows {known})"
+    )]
     Newer {
         /// What the file says.
         found: u32,
