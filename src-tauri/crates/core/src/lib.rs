@@ -4,6 +4,7 @@
 pub mod compact;
 pub mod compile;
 pub mod dialect;
+pub mod evidence;
 pub mod passage;
 pub mod policy;
 pub mod run;
