@@ -34,8 +34,13 @@ export default {
     await frames(page);
     assert.equal(await atEnd(page), true);
     await view.hover();
+    await page.mouse.wheel(0, -12);
+    await page.getByTestId('latest').waitFor();
+    await page.mouse.wheel(0, 40);
+    await page.getByTestId('latest').waitFor({ state: 'detached' });
     await page.mouse.wheel(0, -300);
     await page.getByTestId('latest').waitFor();
+    await frames(page);
     const before = await view.evaluate((element) => element.scrollTop);
     await pass(page);
     await frames(page);
