@@ -1,1 +1,178 @@
-//! Longrein app.
+//! Longrein put together once, for the command line and for the window: configuration, ports,
+//! drivers.
+
+pub mod agents;
+pub mod config;
+pub mod demo;
+pub mod doctor;
+mod drivers;
+mod error;
+mod feed;
+mod follow;
+mod live;
+mod paths;
+mod reading;
+mod start;
+mod system;
+mod world;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use longrein_protocol::wish::Wish;
+use longrein_protocol::{ActionId, RunId};
+use longrein_runtime::Ports;
+use longrein_store::Store;
+
+pub use drivers::{Driving, Ended};
+pub use error::{AppError, AppErrorCode};
+pub use feed::ViewFeed;
+pub use follow::{Followed, Follower};
+pub use live::Provisional;
+pub use paths::{Paths, home};
+pub use reading::RequestView;
+pub use start::NewRun;
+pub use system::now;
+pub use world::DEMO_MODEL;
+
+/// How an installation is opened.
+#[derive(Clone, Default, Debug)]
+pub struct Options {
+    /// The data folder; the usual one when absent.
+    pub data_dir: Option<PathBuf>,
+    /// How long the demonstration model takes per word; zero when nobody watches.
+    pub pace: Duration,
+    /// The surface that speaks: `command`, `window`.
+    pub surface: &'static str,
+}
+
+/// One installation, open in this process.
+#[derive(Clone)]
+pub struct Longrein {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    paths: Paths,
+    store: Store,
+    config: config::Config,
+    world: Arc<world::AppWorld>,
+    live: live::LiveHub,
+    drivers: drivers::Drivers,
+    clock: Arc<system::SystemClock>,
+}
+
+impl Longrein {
+    /// Opens the data folder. Must be called within a Tokio runtime.
+    ///
+    /// # Errors
+    /// [`AppError`] when the folder can't be written or its configuration can't be read.
+    pub fn open(options: Options) -> Result<Self, AppError> {
+        let paths = Paths::find(options.data_dir.as_deref())?;
+        let store = Store::open(&paths.data)?;
+        let config = config::load(&paths.data).map_err(|problems| config::as_error(&problems))?;
+        let live = live::LiveHub::default();
+        let world = world::AppWorld::new(paths.clone(), config.clone(), live.clone(), options.pace);
+        longrein_store::lock::sweep(&paths.data);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                paths,
+                store,
+                config,
+                world: Arc::new(world),
+                live,
+                drivers: drivers::Drivers::default(),
+                clock: Arc::default(),
+            }),
+        })
+    }
+
+    /// Where things lie.
+    pub fn paths(&self) -> &Paths {
+        &self.inner.paths
+    }
+
+    /// The configuration as it was read when this was opened.
+    pub fn config(&self) -> &config::Config {
+        &self.inner.config
+    }
+
+    /// The log.
+    pub fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    fn ports(&self) -> Ports {
+        Ports {
+            log: Arc::new(self.inner.store.clone()),
+            clock: self.inner.clock.clone(),
+            chance: Arc::new(system::SystemChance),
+            world: self.inner.world.clone(),
+        }
+    }
+
+    /// The run that an id or a unique prefix of one names.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub async fn find_run(&self, prefix: &str) -> Result<RunId, AppError> {
+        let found = self.inner.store.find_run(prefix).await?;
+        match found.as_slice() {
+            [run] => Ok(*run),
+            [] => Err(AppError::new(
+                AppErrorCode::NotFound,
+                format!("There is no run {prefix}."),
+                "List the runs with: longrein runs",
+            )),
+            _ => Err(AppError::usage(
+                format!("{} runs begin with {prefix}.", found.len()),
+                "Write more letters of the id.",
+            )),
+        }
+    }
+
+    /// The action that an id or a unique prefix of one names, with its run.
+    ///
+    /// # Errors
+    /// When there is none, or several.
+    pub async fn find_action(&self, prefix: &str) -> Result<(ActionId, RunId), AppError> {
+        let mut found = self.inner.store.find_action(prefix).await?;
+        match (found.pop(), found.is_empty()) {
+            (Some((action, run)), true) => Ok((ActionId(action), run)),
+            (None, _) => Err(AppError::new(
+                AppErrorCode::NotFound,
+                format!("There is no action {prefix}."),
+                "See what waits with: longrein runs",
+            )),
+            (Some(_), false) => Err(AppError::usage(
+                format!("Several actions begin with {prefix}."),
+                "Write more letters of the id.",
+            )),
+        }
+    }
+
+    /// Puts a wish into a run's inbox. Whoever drives the run takes it from there.
+    ///
+    /// # Errors
+    /// When there is no such run or the disk refuses.
+    pub async fn wish(&self, run: RunId, wish: Wish) -> Result<(), AppError> {
+        self.inner.store.post_wish(run, wish, system::now()).await?;
+        Ok(())
+    }
+
+    /// Whether some process drives the run now.
+    pub fn is_driven(&self, run: RunId) -> bool {
+        longrein_store::TreeLock::holder(&self.inner.paths.data, run).is_some()
+    }
+
+    /// The folder that a run works in.
+    pub fn workspace(&self, run: RunId) -> PathBuf {
+        self.inner.paths.workspace(run)
+    }
+
+    /// A path of the data folder, for messages.
+    pub fn data_dir(&self) -> &Path {
+        &self.inner.paths.data
+    }
+}

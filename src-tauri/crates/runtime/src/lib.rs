@@ -1,3 +1,12 @@
 //! The driver: what `next` says is done, and what happened becomes events.
 
+mod driver;
+mod effects;
+pub mod history;
+mod inbox;
+mod outcome;
 pub mod ports;
+pub mod wire;
+pub mod world;
+
+pub use driver::{DriveError, Driver, Ports, Waker};

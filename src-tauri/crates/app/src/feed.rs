@@ -1,0 +1,126 @@
+//! What a window shows of a run: a snapshot, then changes, never a gap.
+
+use longrein_core::view::{self, View};
+use longrein_protocol::view::{ROWS_IN_A_SNAPSHOT, RunHead, ViewChange, ViewUpdate};
+use longrein_protocol::{Body, Event, RunId};
+use longrein_runtime::wire;
+use longrein_store::Store;
+use std::collections::HashMap;
+
+use crate::Longrein;
+use crate::error::AppError;
+use crate::follow::{Followed, Follower};
+
+/// Events that are folded into one change at most.
+const EVENTS_IN_A_CHANGE: usize = 512;
+
+/// The feed of one subscription.
+pub struct ViewFeed {
+    app: Longrein,
+    run: RunId,
+    follower: Follower,
+    view: View,
+    opened: bool,
+}
+
+impl Longrein {
+    /// Opens the feed of a run.
+    ///
+    /// # Errors
+    /// When the store can't be watched.
+    pub fn feed(&self, run: RunId) -> Result<ViewFeed, AppError> {
+        let follower = self.follow(run, 1)?;
+        Ok(ViewFeed { app: self.clone(), run, follower, view: View::default(), opened: false })
+    }
+
+    /// The view of a run as its log stands now.
+    ///
+    /// # Errors
+    /// When there is no such run, or what reading gives.
+    pub async fn view(&self, run: RunId) -> Result<View, AppError> {
+        let mut feed = self.feed(run)?;
+        self.inner.store.run_line(run).await?;
+        feed.catch_up().await?;
+        Ok(feed.view)
+    }
+}
+
+impl ViewFeed {
+    /// The next update: first the snapshot, then changes and provisional text.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub async fn next(&mut self) -> Result<ViewUpdate, AppError> {
+        if !self.opened {
+            self.opened = true;
+            self.catch_up().await?;
+            let mut view = self.view.snapshot(ROWS_IN_A_SNAPSHOT);
+            self.mark_driver(&mut view.head);
+            return Ok(ViewUpdate::Snapshot { view });
+        }
+        match self.follower.next().await? {
+            Followed::Event(event) => self.change(*event).await,
+            Followed::Provisional(live) => {
+                Ok(ViewUpdate::Provisional { text: live.text, thinking: live.thinking })
+            }
+            Followed::Damaged(damage) => Ok(ViewUpdate::Problem {
+                message: format!("Event {} is damaged: what follows can't be shown. Run: longrein log check", damage.seq),
+            }),
+        }
+    }
+
+    /// The view so far.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    async fn catch_up(&mut self) -> Result<Vec<String>, AppError> {
+        let mut keys = Vec::new();
+        while let Some(Followed::Event(event)) = self.follower.ready().await? {
+            self.fold(&event, &mut keys).await?;
+        }
+        Ok(keys)
+    }
+
+    async fn change(&mut self, first: Event) -> Result<ViewUpdate, AppError> {
+        let mut keys = Vec::new();
+        self.fold(&first, &mut keys).await?;
+        for _ in 0..EVENTS_IN_A_CHANGE {
+            let Some(Followed::Event(event)) = self.follower.ready().await? else { break };
+            self.fold(&event, &mut keys).await?;
+        }
+        let mut change: ViewChange = self.view.change(&keys);
+        if let Some(head) = &mut change.head {
+            self.mark_driver(head);
+        }
+        Ok(ViewUpdate::Change { change })
+    }
+
+    async fn fold(&mut self, event: &Event, keys: &mut Vec<String>) -> Result<(), AppError> {
+        let texts = texts(&self.app.inner.store, view::bodies_needed(event)).await?;
+        let content = |body: &Body| match body {
+            Body::Text(text) => text.clone(),
+            Body::Blob { blob, .. } => texts.get(blob).cloned().unwrap_or_default(),
+        };
+        keys.extend(self.view.apply(event, &content));
+        Ok(())
+    }
+
+    fn mark_driver(&self, head: &mut RunHead) {
+        head.state = view::with_driver(head.state, self.app.is_driven(self.run));
+    }
+}
+
+async fn texts(store: &Store, bodies: Vec<&Body>) -> Result<HashMap<longrein_protocol::BlobHash, String>, AppError> {
+    let mut texts = HashMap::new();
+    for body in bodies {
+        if let Body::Blob { blob, .. } = body {
+            let text = match wire::body_text(store, body).await {
+                Err(longrein_store::LogError::Blob(hash)) => format!("[the content {hash} is missing or damaged]"),
+                read => read?,
+            };
+            texts.insert(*blob, text);
+        }
+    }
+    Ok(texts)
+}

@@ -1,0 +1,94 @@
+//! Following a run from any process: committed events in order, and the provisional text of runs
+//! that are driven here.
+
+use std::collections::VecDeque;
+
+use longrein_protocol::{Event, RunId};
+use longrein_store::{Changes, Damage, Log as _, Store};
+use tokio::sync::watch;
+
+use crate::Longrein;
+use crate::error::AppError;
+use crate::live::Provisional;
+
+/// Events that are read at once.
+const PAGE_EVENTS: u32 = 256;
+
+/// What a follower sees.
+#[derive(Clone, Debug)]
+pub enum Followed {
+    /// A committed event.
+    Event(Box<Event>),
+    /// Text that is not committed yet.
+    Provisional(Provisional),
+    /// The log can't be read any further.
+    Damaged(Damage),
+}
+
+/// Follows one run.
+pub struct Follower {
+    store: Store,
+    run: RunId,
+    next_seq: u32,
+    read: VecDeque<Event>,
+    changes: Changes,
+    live: watch::Receiver<Provisional>,
+}
+
+impl Longrein {
+    /// Follows a run from an event on, counted from 1.
+    ///
+    /// # Errors
+    /// When the store can't be watched.
+    pub fn follow(&self, run: RunId, from: u32) -> Result<Follower, AppError> {
+        Ok(Follower {
+            store: self.inner.store.clone(),
+            run,
+            next_seq: from.max(1),
+            read: VecDeque::new(),
+            changes: self.inner.store.watch()?,
+            live: self.inner.live.follow(run),
+        })
+    }
+}
+
+impl Follower {
+    /// What is committed and not seen yet, without waiting.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub async fn ready(&mut self) -> Result<Option<Followed>, AppError> {
+        if let Some(event) = self.read.pop_front() {
+            return Ok(Some(Followed::Event(Box::new(event))));
+        }
+        let reading = self.store.read(self.run, self.next_seq, PAGE_EVENTS).await?;
+        self.next_seq += reading.events.len() as u32;
+        self.read.extend(reading.events);
+        match (self.read.pop_front(), reading.damage) {
+            (Some(event), _) => Ok(Some(Followed::Event(Box::new(event)))),
+            (None, Some(damage)) => Ok(Some(Followed::Damaged(damage))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The next thing that happens. Cancel-safe.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub async fn next(&mut self) -> Result<Followed, AppError> {
+        loop {
+            if let Some(followed) = self.ready().await? {
+                return Ok(followed);
+            }
+            let live_is_open = self.live.has_changed().is_ok();
+            tokio::select! {
+                changed = self.changes.changed() => changed?,
+                changed = self.live.changed(), if live_is_open => {
+                    if changed.is_ok() {
+                        return Ok(Followed::Provisional(self.live.borrow_and_update().clone()));
+                    }
+                }
+            }
+        }
+    }
+}

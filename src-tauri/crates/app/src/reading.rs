@@ -1,0 +1,82 @@
+//! Looking at what is recorded. Nothing here acts.
+
+use longrein_core::view;
+use longrein_protocol::view::{RunLine, RunState};
+use longrein_protocol::{BlobHash, Body, RunId};
+use longrein_runtime::history::{self, PastRequest};
+use longrein_store::Log as _;
+
+use crate::Longrein;
+use crate::error::{AppError, AppErrorCode};
+
+/// A past request, with whether what the log rebuilds is what was sent.
+#[derive(Clone)]
+pub struct RequestView {
+    /// The request.
+    pub request: PastRequest,
+    /// Whether the SHA-256 of the rebuilt bytes is the one recorded when they were sent.
+    pub exact: bool,
+}
+
+impl Longrein {
+    /// Runs, newest first; each says whether anybody drives it.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub async fn runs(&self, limit: u32, before: Option<RunId>) -> Result<Vec<RunLine>, AppError> {
+        let lines = self.inner.store.runs(limit, before).await?;
+        Ok(lines.into_iter().map(|line| self.marked(line)).collect())
+    }
+
+    /// One run's line.
+    ///
+    /// # Errors
+    /// When there is no such run.
+    pub async fn run_line(&self, run: RunId) -> Result<RunLine, AppError> {
+        Ok(self.marked(self.inner.store.run_line(run).await?))
+    }
+
+    fn marked(&self, mut line: RunLine) -> RunLine {
+        let driven = line.run.parse().is_ok_and(|run| self.is_driven(run));
+        line.state = view::with_driver(line.state, driven);
+        if line.state == RunState::Interrupted && line.reason.is_empty() {
+            line.reason = "Its process ended; nobody drives it.".to_owned();
+        }
+        line
+    }
+
+    /// The `number`th request of a run, rebuilt from its log.
+    ///
+    /// # Errors
+    /// When there is no such request.
+    pub async fn request(&self, run: RunId, number: u32) -> Result<RequestView, AppError> {
+        let Some(request) = history::request(&self.inner.store, run, number).await? else {
+            return Err(AppError::new(
+                AppErrorCode::NotFound,
+                format!("Run {run} has no request {number}."),
+                "Requests are counted from 1.",
+            ));
+        };
+        let exact = request.sealed.sha256 == request.requested.body_sha256;
+        Ok(RequestView { request, exact })
+    }
+
+    /// The bytes of a body.
+    ///
+    /// # Errors
+    /// When the content is missing or damaged.
+    pub async fn content(&self, body: &Body) -> Result<Vec<u8>, AppError> {
+        match body {
+            Body::Text(text) => Ok(text.clone().into_bytes()),
+            Body::Blob { blob, .. } => self.blob(*blob).await,
+        }
+    }
+
+    /// The bytes of a blob.
+    ///
+    /// # Errors
+    /// When the content is missing or damaged.
+    pub async fn blob(&self, hash: BlobHash) -> Result<Vec<u8>, AppError> {
+        Ok(self.inner.store.blob(hash).await?.to_vec())
+    }
+}

@@ -1,0 +1,228 @@
+//! The world of a real run: providers from the configuration, built-in tools, the library and
+//! MCP servers.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use longrein_core::policy::is_granted;
+use longrein_core::run::Run;
+use longrein_mcp::{McpServer, ServerConfig};
+use longrein_models::demo::DemoModel;
+use longrein_models::{Limits, OpenAiChat, OpenAiChatConfig};
+use longrein_protocol::agent::{AgentSpec, ToolSettings};
+use longrein_protocol::block::ModelErrorClass;
+use longrein_protocol::{RunId, ToolSpec};
+use longrein_runtime::ports::{LiveText, Model, ModelError, Verifier};
+use longrein_runtime::world::{ToolBox, Unavailable, World};
+use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
+
+use crate::agents::expand_home;
+use crate::config::Config;
+use crate::live::LiveHub;
+use crate::paths::Paths;
+
+/// The name of the demonstration model.
+pub const DEMO_MODEL: &str = "demo/researcher";
+/// How long a tool whose agent says nothing may take.
+const MS_PER_SECOND: u32 = 1_000;
+
+/// The world of the runs of this process.
+pub struct AppWorld {
+    paths: Paths,
+    config: Config,
+    live: LiveHub,
+    /// How fast the demonstration model types; zero when nobody watches.
+    pace: Duration,
+    /// Servers by run tree and name.
+    servers: Mutex<HashMap<(RunId, String), Arc<McpServer>>>,
+    libraries: Mutex<HashMap<Vec<PathBuf>, Arc<Library>>>,
+}
+
+impl AppWorld {
+    /// A world with this configuration.
+    pub fn new(paths: Paths, config: Config, live: LiveHub, pace: Duration) -> Self {
+        Self { paths, config, live, pace, servers: Mutex::default(), libraries: Mutex::default() }
+    }
+
+    /// Ends the servers of a run tree.
+    pub async fn close(&self, tree: RunId) {
+        let mine = {
+            let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+            let names: Vec<_> = servers.keys().filter(|(of, _)| *of == tree).cloned().collect();
+            names.into_iter().filter_map(|name| servers.remove(&name)).collect::<Vec<_>>()
+        };
+        for server in mine {
+            server.close().await;
+        }
+    }
+
+    /// Opens the library of an agent, or says what is wrong with its folders.
+    ///
+    /// # Errors
+    /// [`Unavailable`], which names the folder.
+    pub fn library(&self, agent: &AgentSpec) -> Result<Option<Arc<Library>>, Unavailable> {
+        let folders: Vec<PathBuf> = agent.library.folders.iter().map(|folder| expand_home(folder)).collect();
+        if folders.is_empty() {
+            return Ok(None);
+        }
+        if let Some(inside) = folders.iter().find(|folder| self.holds_our_data(folder)) {
+            return Err(Unavailable {
+                message: format!("{} holds Longrein's own data, which no tool may read.", inside.display()),
+                remedy: "Name another folder under [library] in the agent file.".to_owned(),
+            });
+        }
+        let mut libraries = self.libraries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(library) = libraries.get(&folders) {
+            return Ok(Some(library.clone()));
+        }
+        let opened = Library::open(&folders, &self.paths.library_index());
+        let library = Arc::new(opened.map_err(|error| Unavailable {
+            message: crate::error::sentence(&error.to_string()),
+            remedy: "Correct [library] folders in the agent file, or the folder's permissions.".to_owned(),
+        })?);
+        libraries.insert(folders, library.clone());
+        Ok(Some(library))
+    }
+
+    /// Whether a folder is the data folder, holds it, or lies in it, the demonstration library
+    /// excepted.
+    fn holds_our_data(&self, folder: &Path) -> bool {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let (folder, data) = (real(folder), real(&self.paths.data));
+        let is_demo = folder == real(&self.paths.demo_library());
+        !is_demo && (folder.starts_with(&data) || data.starts_with(&folder))
+    }
+
+    async fn server(&self, run: &Run, name: &str) -> Result<Arc<McpServer>, Unavailable> {
+        let Some(tree) = run.id else { return Err(no_run()) };
+        let key = (tree, name.to_owned());
+        let running = self.servers.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(server) = running.filter(|server| server.ended().is_none()) {
+            return Ok(server);
+        }
+        let Some(config) = self.config.mcp.get(name) else {
+            return Err(Unavailable {
+                message: format!("The agent uses the server {name}, which is not configured."),
+                remedy: format!("Add [mcp.{name}] with its command to config.toml in the data folder."),
+            });
+        };
+        let workspace = run.created.as_ref().map(|created| PathBuf::from(&created.workspace)).unwrap_or_default();
+        let env = config.resolve_env().map_err(|error| Unavailable {
+            message: error.message,
+            remedy: error.remedy,
+        })?;
+        let started = McpServer::start(ServerConfig {
+            name: name.to_owned(),
+            command: config.command.clone(),
+            env,
+            trusted: config.trusted,
+            cwd: workspace,
+            groups_file: self.paths.groups_file(),
+        });
+        let server = Arc::new(started.await.map_err(|error| Unavailable {
+            message: crate::error::sentence(&error.to_string()),
+            remedy: format!("Check the command of [mcp.{name}] in config.toml."),
+        })?);
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner).insert(key, server.clone());
+        Ok(server)
+    }
+}
+
+/// The servers whose tools an agent's grants name.
+fn servers_of(agent: &AgentSpec) -> Vec<String> {
+    let mut names: Vec<String> =
+        agent.tools.allow.iter().filter_map(|grant| Some(grant.split_once('.')?.0.to_owned())).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// What the agent's file says of a tool, over what the tool says of itself.
+fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>) -> ToolSpec {
+    let Some(settings) = settings else { return spec };
+    spec.effect = settings.effect.unwrap_or(spec.effect);
+    spec.repeat = settings.repeat.unwrap_or(spec.repeat);
+    spec.result_tokens = settings.result_tokens.unwrap_or(spec.result_tokens);
+    if let Some(seconds) = settings.timeout_seconds {
+        spec.timeout_ms = seconds.saturating_mul(MS_PER_SECOND);
+    }
+    spec
+}
+
+#[async_trait::async_trait]
+impl World for AppWorld {
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
+        if name == DEMO_MODEL {
+            return Ok(Arc::new(DemoModel::new(self.pace)));
+        }
+        let unknown = |message: String, remedy: String| ModelError {
+            class: ModelErrorClass::UnknownModel,
+            message,
+            remedy,
+            retry_after: None,
+            unreachable: false,
+        };
+        let Some((provider, model)) = name.split_once('/') else {
+            return Err(unknown(
+                format!("“{name}” is not a model: the provider is missing."),
+                "Write it as provider/model, for example local/any.".to_owned(),
+            ));
+        };
+        let Some(config) = self.config.providers.get(provider) else {
+            return Err(unknown(
+                format!("There is no provider {provider}."),
+                format!("Add [providers.{provider}] with format and base_url to config.toml, or choose a model that is listed by: longrein models"),
+            ));
+        };
+        let key = config.resolve_key(provider).map_err(|error| unknown(error.message, error.remedy))?;
+        Ok(Arc::new(OpenAiChat::new(OpenAiChatConfig {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            base_url: config.base_url.clone(),
+            key,
+            limits: Limits::default(),
+        })))
+    }
+
+    async fn open_tools(&self, run: &Run) -> Result<ToolBox, Unavailable> {
+        let mut tools = ToolBox::default();
+        let Some(agent) = run.agent() else { return Ok(tools) };
+        let library = self.library(agent)?;
+        let mut add = |tool: Arc<dyn longrein_runtime::ports::Tool>| {
+            let spec = with_settings(tool.spec().clone(), agent.tools.settings.get(&tool.spec().name));
+            if is_granted(&agent.tools.allow, &spec.name)
+                && let Err(error) = tools.add(tool, spec)
+            {
+                tracing::warn!("{error}");
+            }
+        };
+        for tool in builtin_tools(ToolsConfig { library }) {
+            add(tool);
+        }
+        for name in servers_of(agent) {
+            let server = self.server(run, &name).await?;
+            server.tools(&agent.tools.settings).into_iter().for_each(&mut add);
+        }
+        Ok(tools)
+    }
+
+    fn verifier(&self) -> Arc<dyn Verifier> {
+        Arc::new(HarnessVerifier)
+    }
+
+    fn live(&self, run: &Run) -> Arc<dyn LiveText> {
+        match run.id {
+            Some(id) => self.live.begin(id),
+            None => Arc::new(longrein_runtime::ports::NoLiveText),
+        }
+    }
+}
+
+fn no_run() -> Unavailable {
+    Unavailable {
+        message: "The run has not begun.".to_owned(),
+        remedy: "Start it first.".to_owned(),
+    }
+}

@@ -1,0 +1,438 @@
+//! The loop of one run: ask the core what is owed, do it, make what happened durable.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use longrein_core::compile::{self, Compiled};
+use longrein_core::policy;
+use longrein_core::run::{Illegal, Next, PendingCall, Phase, Request, Run, WaitsFor};
+use longrein_protocol::body::NewBlob;
+use longrein_protocol::event::{
+    ActionProposed, ActionRejected, HandoffReason, ModelRequested, Payload, RunHandedOff, RunPaused, ToolsRevealed,
+    VerificationFinished, VerificationStarted,
+};
+use longrein_protocol::{ActionId, Body, Event};
+use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
+use tokio::sync::mpsc;
+
+use crate::inbox::InboxAnswer;
+use crate::outcome::{self, Facts};
+use crate::ports::{CancellationToken, Chance, Clock, Model, RunContext};
+use crate::wire::{self, Sealed, Wire};
+use crate::world::{ToolBox, World};
+
+/// Messages that may wait for one driver.
+const MAILBOX_MESSAGES: usize = 1_024;
+/// Facts in a row that follow from the log alone; more means that the core is stuck.
+const FACTS_WITHOUT_EFFECT: u32 = 10_000;
+/// How long a cancelled effect may take to end before it is left behind.
+pub(crate) const CANCEL_GRACE: Duration = Duration::from_millis(900);
+
+/// What the driver needs besides a run.
+#[derive(Clone)]
+pub struct Ports {
+    /// Where facts become durable.
+    pub log: Arc<dyn Log>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance.
+    pub chance: Arc<dyn Chance>,
+    /// Models, tools, verifier.
+    pub world: Arc<dyn World>,
+}
+
+/// Why a driver ended before its run stopped. Nothing that was committed is lost.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// The log refuses.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The core made an event that its own check refuses: a fault of Longrein.
+    #[error("a fault in Longrein: {0}")]
+    Illegal(#[from] Illegal),
+    /// The core goes round without an effect: a fault of Longrein.
+    #[error("a fault in Longrein: run {0} owes facts without end")]
+    Stuck(String),
+}
+
+/// What reaches a driver while it waits.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// A request ended.
+    Model(Box<crate::effects::ModelEnd>),
+    /// An action ended.
+    Tool(Box<crate::effects::ToolEnd>),
+    /// Somebody may have put a wish into the inbox.
+    Wake,
+}
+
+/// Wakes a driver from outside.
+#[derive(Clone)]
+pub struct Waker(mpsc::Sender<Message>);
+
+impl Waker {
+    /// Says that the inbox may have something. A full mailbox will be read anyway.
+    pub fn wake(&self) {
+        let _ = self.0.try_send(Message::Wake);
+    }
+}
+
+/// The driver of one run.
+pub struct Driver {
+    pub(crate) ports: Ports,
+    pub(crate) run: Run,
+    pub(crate) fence: Fence,
+    pub(crate) pause_wanted: bool,
+    pub(crate) taken: Vec<i64>,
+    events: Vec<Event>,
+    blobs: Vec<NewBlob>,
+    sender: mpsc::Sender<Message>,
+    mailbox: mpsc::Receiver<Message>,
+    wire: Option<Wire>,
+    sealed: Option<Sealed>,
+    pub(crate) model: Option<Arc<dyn Model>>,
+    pub(crate) tools: ToolBox,
+    pub(crate) in_flight: HashMap<String, CancellationToken>,
+    pub(crate) context: Option<Arc<RunContext>>,
+}
+
+impl Driver {
+    /// A driver for a run in this state, which may be a new one without events.
+    pub fn new(ports: Ports, fence: Fence, run: Run) -> Self {
+        let (sender, mailbox) = mpsc::channel(MAILBOX_MESSAGES);
+        Self {
+            ports,
+            run,
+            fence,
+            pause_wanted: false,
+            taken: Vec::new(),
+            events: Vec::new(),
+            blobs: Vec::new(),
+            sender,
+            mailbox,
+            wire: None,
+            sealed: None,
+            model: None,
+            tools: ToolBox::default(),
+            in_flight: HashMap::new(),
+            context: None,
+        }
+    }
+
+    /// The state of the run, as far as it is decided.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Wakes this driver.
+    pub fn waker(&self) -> Waker {
+        Waker(self.sender.clone())
+    }
+
+    pub(crate) async fn next_message(&mut self) -> Option<Message> {
+        self.mailbox.recv().await
+    }
+
+    pub(crate) fn sender(&self) -> mpsc::Sender<Message> {
+        self.sender.clone()
+    }
+
+    /// Checks and folds an event; it becomes durable with the next commit.
+    ///
+    /// # Errors
+    /// [`DriveError::Illegal`] when the state does not allow it.
+    pub fn record(&mut self, payload: impl Into<Payload>) -> Result<(), DriveError> {
+        let payload = payload.into();
+        let run = self.run.id.unwrap_or(self.fence.tree);
+        let event = Event { run, seq: self.run.seq + 1, at: self.ports.clock.now(), payload };
+        self.run.check(&event)?;
+        if matches!(
+            event.payload,
+            Payload::SourceCaptured(_) | Payload::PlanUpdated(_) | Payload::ArtifactPublished(_)
+        ) {
+            self.context = None;
+        }
+        self.run.apply(&event);
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// Keeps a blob for the next commit.
+    pub fn keep(&mut self, blob: Option<NewBlob>) {
+        self.blobs.extend(blob);
+    }
+
+    fn record_facts(&mut self, facts: Facts) -> Result<(), DriveError> {
+        self.blobs.extend(facts.blobs);
+        facts.payloads.into_iter().try_for_each(|payload| self.record(payload))
+    }
+
+    /// Makes everything recorded so far durable. Nothing leaves the process before this returns.
+    ///
+    /// # Errors
+    /// [`DriveError::Log`]; the driver must then be dropped.
+    pub async fn commit(&mut self) -> Result<(), DriveError> {
+        if self.events.is_empty() && self.taken.is_empty() {
+            return Ok(());
+        }
+        let events = std::mem::take(&mut self.events);
+        let runs = match events.first() {
+            Some(first) => vec![RunAppend { run: first.run, line: self.run.line(), events }],
+            None => Vec::new(),
+        };
+        let append = Append {
+            fence: self.fence,
+            runs,
+            blobs: std::mem::take(&mut self.blobs),
+            taken: std::mem::take(&mut self.taken),
+        };
+        Ok(self.ports.log.append(append).await?)
+    }
+
+    /// Drives the run until it stops or waits for a person with nothing in flight and
+    /// `wait_for_person` is off.
+    ///
+    /// # Errors
+    /// [`DriveError`]; what was committed stays, and another driver can take the run up.
+    pub async fn drive(&mut self, wait_for_person: bool) -> Result<(), DriveError> {
+        let driven = self.drive_to_stop(wait_for_person).await;
+        self.end_effects().await;
+        driven
+    }
+
+    async fn drive_to_stop(&mut self, wait_for_person: bool) -> Result<(), DriveError> {
+        let mut idle_facts = 0;
+        self.read_inbox().await?;
+        loop {
+            while let Ok(message) = self.mailbox.try_recv() {
+                self.receive(message).await?;
+            }
+            idle_facts += 1;
+            if idle_facts > FACTS_WITHOUT_EFFECT {
+                return Err(DriveError::Stuck(self.fence.tree.to_string()));
+            }
+            match self.run.next(self.ports.clock.now()) {
+                Next::Append(payloads) => payloads.into_iter().try_for_each(|payload| self.record(payload))?,
+                Next::Reveal => self.reveal().await?,
+                Next::Propose(call) => self.propose(call).await?,
+                Next::Decide(action) => self.decide(&action)?,
+                Next::Request { .. } if self.pause_wanted => self.pause()?,
+                Next::Request { attempt } => {
+                    idle_facts = 0;
+                    self.request(attempt).await?;
+                }
+                Next::Start(actions) => {
+                    idle_facts = 0;
+                    self.start(&actions).await?;
+                }
+                Next::Verify { attempt } => {
+                    idle_facts = 0;
+                    self.verify(attempt).await?;
+                }
+                Next::Wait(WaitsFor::Person) if !wait_for_person => return self.commit().await,
+                Next::Wait(waits_for) => {
+                    idle_facts = 0;
+                    self.commit().await?;
+                    self.wait(waits_for).await?;
+                }
+                Next::Stopped => return self.commit().await,
+            }
+        }
+    }
+
+    async fn wait(&mut self, waits_for: WaitsFor) -> Result<(), DriveError> {
+        let message = match waits_for {
+            WaitsFor::Retry(at) => {
+                let left = u64::try_from(at - self.ports.clock.now()).unwrap_or(0);
+                let clock = self.ports.clock.clone();
+                tokio::select! {
+                    message = self.mailbox.recv() => message,
+                    () = clock.sleep(Duration::from_millis(left)) => None,
+                }
+            }
+            _ => self.mailbox.recv().await,
+        };
+        match message {
+            Some(message) => self.receive(message).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn receive(&mut self, message: Message) -> Result<(), DriveError> {
+        match message {
+            Message::Wake => self.read_inbox().await,
+            Message::Model(end) => self.model_ended(*end),
+            Message::Tool(end) => self.tool_ended(*end),
+        }
+    }
+
+    fn pause(&mut self) -> Result<(), DriveError> {
+        self.pause_wanted = false;
+        self.record(RunPaused {})
+    }
+
+    async fn read_inbox(&mut self) -> Result<(), DriveError> {
+        let Some(run) = self.run.id else { return Ok(()) };
+        for (row, wish) in self.ports.log.wishes(run).await? {
+            if self.taken.contains(&row) {
+                continue;
+            }
+            self.taken.push(row);
+            if self.answer(wish)? == InboxAnswer::EndEffects {
+                self.end_effects().await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn reveal(&mut self) -> Result<(), DriveError> {
+        match self.ports.world.open_tools(&self.run).await {
+            Ok(tools) => {
+                let revealed = ToolsRevealed { tools: tools.specs() };
+                self.tools = tools;
+                self.record(revealed)
+            }
+            Err(unavailable) => self.record(RunHandedOff {
+                reason: HandoffReason::Environment,
+                message: unavailable.message,
+                remedy: unavailable.remedy,
+            }),
+        }
+    }
+
+    async fn propose(&mut self, call: PendingCall) -> Result<(), DriveError> {
+        let action = ActionId::from_random(self.ports.chance.random());
+        let text = wire::body_text(&*self.ports.log, &self.body_at_hand(&call.arguments)).await?;
+        let checked = self.check_call(&call, &text);
+        match checked {
+            Ok((tool, effect, repeat)) => {
+                self.record(ActionProposed { action, call: call.call, tool, arguments: call.arguments, effect, repeat })
+            }
+            Err(error) => self.record(ActionRejected {
+                action,
+                call: call.call,
+                tool: call.name,
+                arguments: call.arguments,
+                error,
+            }),
+        }
+    }
+
+    /// A body that may still wait for its commit, as text in place.
+    pub(crate) fn body_at_hand(&self, body: &Body) -> Body {
+        let Body::Blob { blob, .. } = body else { return body.clone() };
+        match self.blobs.iter().find(|kept| kept.hash == *blob) {
+            Some(kept) => Body::Text(String::from_utf8_lossy(&kept.bytes).into_owned()),
+            None => body.clone(),
+        }
+    }
+
+    fn decide(&mut self, id: &ActionId) -> Result<(), DriveError> {
+        match self.run.action(id) {
+            Some(action) => self.record(policy::decide(&self.run, action)),
+            None => Ok(()),
+        }
+    }
+
+    async fn request(&mut self, attempt: u32) -> Result<(), DriveError> {
+        let name = self.run.created.as_ref().map(|created| created.model.clone()).unwrap_or_default();
+        let model = match self.model.clone().map_or_else(|| self.ports.world.model(&name), Ok) {
+            Ok(model) => model,
+            Err(error) => {
+                return self.record(RunHandedOff {
+                    reason: HandoffReason::ProviderRefused,
+                    message: error.message,
+                    remedy: error.remedy,
+                });
+            }
+        };
+        self.model = Some(model.clone());
+        let sealed = match (attempt, self.sealed.take()) {
+            (1, _) => self.compile(&*model).await?,
+            (_, Some(sealed)) => sealed,
+            (_, None) => wire::rebuild(&*self.ports.log, &self.run.fragments).await?,
+        };
+        self.record(ModelRequested {
+            model: name,
+            attempt,
+            body_sha256: sealed.sha256.clone(),
+            body_bytes: sealed.bytes.len() as u32,
+            reserved_in: self.run.estimate_at_most(sealed.bytes.len()),
+            reserved_out: self.run.output_limit(),
+        })?;
+        self.commit().await?;
+        self.send(model, sealed.bytes.clone());
+        self.sealed = Some(sealed);
+        Ok(())
+    }
+
+    async fn compile(&mut self, model: &dyn Model) -> Result<Sealed, DriveError> {
+        let mut wire = match self.wire.take() {
+            Some(wire) => wire,
+            None => Wire::load(&*self.ports.log, &self.run.fragments).await?,
+        };
+        let mut texts = HashMap::new();
+        for body in compile::bodies_needed(&self.run) {
+            if let Body::Blob { blob, .. } = body {
+                let at_hand = self.body_at_hand(body);
+                texts.insert(*blob, wire::body_text(&*self.ports.log, &at_hand).await?);
+            }
+        }
+        let content = |body: &Body| match body {
+            Body::Text(text) => text.clone(),
+            Body::Blob { blob, .. } => texts.get(blob).cloned().unwrap_or_default(),
+        };
+        let compiled: Compiled = compile::compile(&self.run, model.dialect(), &content);
+        let sealed = wire.seal(&compiled);
+        self.wire = Some(wire);
+        let tokens = self.run.estimate(sealed.bytes.len());
+        let (event, blobs) = wire::record(compiled, tokens);
+        self.blobs.extend(blobs);
+        self.record(event)?;
+        debug_assert_eq!(self.run.body_bytes as usize, sealed.bytes.len(), "what is sent is what the log rebuilds");
+        Ok(sealed)
+    }
+
+    async fn verify(&mut self, attempt: u32) -> Result<(), DriveError> {
+        self.record(VerificationStarted { attempt })?;
+        self.commit().await?;
+        let context = self.run_context();
+        let results = self.ports.world.verifier().verify(self.run.criteria(), &context).await;
+        self.record(VerificationFinished { results })
+    }
+
+    fn model_ended(&mut self, end: crate::effects::ModelEnd) -> Result<(), DriveError> {
+        self.in_flight.remove(crate::effects::MODEL);
+        if !matches!(self.run.request, Request::InFlight { .. }) {
+            return Ok(());
+        }
+        match end.result {
+            Ok(reply) => {
+                self.sealed = None;
+                let facts = outcome::of_reply(&self.run, reply, end.latency_ms);
+                self.record_facts(facts)
+            }
+            Err(error) => {
+                let retry_at = self.retry_at(&error);
+                self.record(outcome::of_model_error(error, retry_at, end.latency_ms))
+            }
+        }
+    }
+
+    fn tool_ended(&mut self, end: crate::effects::ToolEnd) -> Result<(), DriveError> {
+        self.in_flight.remove(&end.action.0);
+        let Some(action) = self.run.action(&end.action) else { return Ok(()) };
+        if action.stage != longrein_core::run::ActionStage::Started || self.run.phase == Phase::Cancelled {
+            return Ok(());
+        }
+        let Some(spec) = self.run.tool(&action.tool).cloned() else { return Ok(()) };
+        match end.result {
+            Ok(output) => {
+                let facts = outcome::of_output(&self.run, &spec, &end.action, output, end.latency_ms);
+                self.record_facts(facts)
+            }
+            Err(error) => self.record(outcome::of_tool_error(&spec, &end.action, error, end.latency_ms)),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What leaves the process: requests and actions. Each was committed before it starts, and ends
+//! as a message to its driver.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use longrein_core::run::{Action, PendingCall, REQUEST_ATTEMPTS, Request, UNREACHABLE_ATTEMPTS};
+use longrein_protocol::event::ActionStarted;
+use longrein_protocol::tool::{Effect, Repeat};
+use longrein_protocol::{ActionId, BlobHash, Millis, ToolErrorClass};
+use longrein_store::log::Log;
+
+use crate::driver::{CANCEL_GRACE, DriveError, Driver, Message};
+use crate::ports::{
+    BlobRead, CancellationToken, Model, ModelCall, ModelError, ModelReply, PublishedArtifact, RunContext, ToolCall,
+    ToolError, ToolOutput,
+};
+use crate::wire;
+
+/// The name of the request among what is in flight.
+pub(crate) const MODEL: &str = "model";
+/// The first wait before a request is sent again; doubled each time.
+const RETRY_BASE_MS: u64 = 500;
+/// The longest such wait, and the longest that a provider may ask for without a handoff.
+const RETRY_LIMIT_MS: u64 = 60_000;
+
+/// How a request ended.
+#[derive(Debug)]
+pub(crate) struct ModelEnd {
+    pub result: Result<ModelReply, ModelError>,
+    pub latency_ms: u32,
+}
+
+/// How an action ended.
+#[derive(Debug)]
+pub(crate) struct ToolEnd {
+    pub action: ActionId,
+    pub result: Result<ToolOutput, ToolError>,
+    pub latency_ms: u32,
+}
+
+impl Driver {
+    /// The tool, its effect and its repeatability, or why the call can't be an action.
+    pub(crate) fn check_call(&self, call: &PendingCall, text: &str) -> Result<(String, Effect, Repeat), String> {
+        let Some(spec) = self.tools.by_wire_name(&call.name) else {
+            let names: Vec<String> = self.run.tools.iter().map(|tool| tool.wire_name()).collect();
+            return Err(format!("There is no tool {}. There are: {}.", call.name, names.join(", ")));
+        };
+        let arguments = parse_arguments(text)?;
+        self.tools.check(&spec.name, &arguments).map_err(|error| format!("The arguments do not fit: {error}"))?;
+        Ok((spec.name.clone(), spec.effect, spec.repeat))
+    }
+
+    pub(crate) fn send(&mut self, model: Arc<dyn Model>, body: Arc<[u8]>) {
+        let cancel = CancellationToken::new();
+        self.in_flight.insert(MODEL.to_owned(), cancel.clone());
+        let call = ModelCall { body, cancel, live: self.ports.world.live(&self.run) };
+        let (clock, sender) = (self.ports.clock.clone(), self.sender());
+        tokio::spawn(async move {
+            let began = clock.monotonic_ms();
+            let result = model.send(call).await;
+            let latency_ms = since(began, clock.monotonic_ms());
+            // A driver that is gone has no use for the answer.
+            let _ = sender.send(Message::Model(Box::new(ModelEnd { result, latency_ms }))).await;
+        });
+    }
+
+    /// Starts actions whose starts are committed together.
+    pub(crate) async fn start(&mut self, ids: &[ActionId]) -> Result<(), DriveError> {
+        let mut ready = Vec::with_capacity(ids.len());
+        for id in ids {
+            let Some(action) = self.run.action(id).cloned() else { continue };
+            let key = idempotency_key(self.run.id, id);
+            let attempt = action.attempt + 1;
+            self.record(ActionStarted { action: id.clone(), key: key.clone(), attempt })?;
+            ready.push((action, key, attempt));
+        }
+        let mut calls = Vec::with_capacity(ready.len());
+        for (action, key, attempt) in ready {
+            calls.push(self.call(&action, key, attempt).await?);
+        }
+        self.commit().await?;
+        for (tool, call) in calls {
+            self.spawn(tool, call);
+        }
+        Ok(())
+    }
+
+    async fn call(&mut self, action: &Action, key: String, attempt: u32) -> Result<(String, ToolCall), DriveError> {
+        let at_hand = self.body_at_hand(&action.arguments);
+        let text = wire::body_text(&*self.ports.log, &at_hand).await?;
+        let call = ToolCall {
+            run: self.fence.tree,
+            action: action.id.clone(),
+            key,
+            attempt,
+            arguments: parse_arguments(&text).unwrap_or_default(),
+            context: self.run_context(),
+            cancel: CancellationToken::new(),
+        };
+        Ok((action.tool.clone(), call))
+    }
+
+    fn spawn(&mut self, name: String, call: ToolCall) {
+        self.in_flight.insert(call.action.0.clone(), call.cancel.clone());
+        let tool = self.tools.tool(&name).cloned();
+        let timeout_ms = self.run.tool(&name).map_or(0, |spec| spec.timeout_ms);
+        let (clock, sender) = (self.ports.clock.clone(), self.sender());
+        tokio::spawn(async move {
+            let began = clock.monotonic_ms();
+            let (action, cancel) = (call.action.clone(), call.cancel.clone());
+            let result = match tool {
+                Some(tool) => {
+                    let limit = clock.sleep(Duration::from_millis(timeout_ms.into()));
+                    tokio::select! {
+                        result = tool.run(call) => result,
+                        () = limit => {
+                            cancel.cancel();
+                            Err(ToolError::uncertain(format!("{name} did not end within {timeout_ms} ms.")))
+                        }
+                    }
+                }
+                None => Err(ToolError::new(ToolErrorClass::NotFound, format!("{name} is not there any more."))),
+            };
+            let latency_ms = since(began, clock.monotonic_ms());
+            // A driver that is gone finds the action in flight in its log.
+            let _ = sender.send(Message::Tool(Box::new(ToolEnd { action, result, latency_ms }))).await;
+        });
+    }
+
+    /// What tools and the verifier may know of the run; made anew when it changed.
+    pub(crate) fn run_context(&mut self) -> Arc<RunContext> {
+        if let Some(context) = &self.context {
+            return context.clone();
+        }
+        let artifacts = self.run.artifacts.iter().map(|artifact| PublishedArtifact {
+            path: artifact.path.clone(),
+            media_type: artifact.media_type.clone(),
+            original: artifact.original.hash(),
+        });
+        let context = Arc::new(RunContext {
+            workspace: self.run.created.as_ref().map(|created| created.workspace.clone().into()).unwrap_or_default(),
+            sources: self.run.sources.clone(),
+            artifacts: artifacts.collect(),
+            plan: self.run.plan.clone(),
+            blobs: Arc::new(LogBlobs(self.ports.log.clone())),
+        });
+        self.context = Some(context.clone());
+        context
+    }
+
+    /// When a failed request is sent again: full jitter, bounded by count and by time.
+    pub(crate) fn retry_at(&self, error: &ModelError) -> Option<Millis> {
+        let Request::InFlight { attempt } = self.run.request else { return None };
+        let limit = if error.unreachable { UNREACHABLE_ATTEMPTS } else { REQUEST_ATTEMPTS };
+        if !error.class.is_transient() || attempt >= limit {
+            return None;
+        }
+        let ceiling = (RETRY_BASE_MS << (attempt - 1).min(16)).min(RETRY_LIMIT_MS);
+        let jitter = (self.ports.chance.random() % u128::from(ceiling)) as u64;
+        let asked = error.retry_after.map_or(0, |after| after.as_millis() as u64);
+        if asked > RETRY_LIMIT_MS {
+            return None;
+        }
+        Some(self.ports.clock.now() + jitter.max(asked) as Millis)
+    }
+
+    /// Ends everything in flight, and waits for it within a bound.
+    pub(crate) async fn end_effects(&mut self) {
+        if self.in_flight.is_empty() {
+            return;
+        }
+        for cancel in self.in_flight.values() {
+            cancel.cancel();
+        }
+        let clock = self.ports.clock.clone();
+        let limit = clock.sleep(CANCEL_GRACE);
+        tokio::pin!(limit);
+        while !self.in_flight.is_empty() {
+            tokio::select! {
+                message = self.next_message() => match message {
+                    Some(Message::Model(_)) => { self.in_flight.remove(MODEL); }
+                    Some(Message::Tool(end)) => { self.in_flight.remove(&end.action.0); }
+                    Some(Message::Wake) => {}
+                    None => break,
+                },
+                () = &mut limit => break,
+            }
+        }
+        self.in_flight.clear();
+    }
+}
+
+/// The same for every attempt of an action, different for every run.
+fn idempotency_key(run: Option<longrein_protocol::RunId>, action: &ActionId) -> String {
+    let run = run.map(|run| run.to_string()).unwrap_or_default();
+    BlobHash::of(format!("{run} {action}").as_bytes()).to_string()[..32].to_owned()
+}
+
+fn parse_arguments(text: &str) -> Result<serde_json::Value, String> {
+    let text = if text.trim().is_empty() { "{}" } else { text };
+    match serde_json::from_str(text) {
+        Ok(serde_json::Value::Object(fields)) => Ok(serde_json::Value::Object(fields)),
+        Ok(_) => Err("The arguments have to be a JSON object.".to_owned()),
+        Err(error) => Err(format!("The arguments are not valid JSON: {error}")),
+    }
+}
+
+fn since(began: u64, ended: u64) -> u32 {
+    u32::try_from(ended.saturating_sub(began)).unwrap_or(u32::MAX)
+}
+
+struct LogBlobs(Arc<dyn Log>);
+
+#[async_trait::async_trait]
+impl BlobRead for LogBlobs {
+    async fn read(&self, hash: BlobHash) -> Result<Arc<[u8]>, ToolError> {
+        let read = self.0.blob(hash).await;
+        read.map_err(|error| ToolError::new(ToolErrorClass::NotFound, error.to_string()))
+    }
+}

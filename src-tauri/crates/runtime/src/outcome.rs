@@ -1,0 +1,244 @@
+//! From what came back to the events that say so.
+
+use std::collections::HashMap;
+
+use longrein_core::passage;
+use longrein_core::run::Run;
+use longrein_protocol::block::{Block, Origin, Trust, Usage};
+use longrein_protocol::body::NewBlob;
+use longrein_protocol::event::{
+    ActionFinished, ActionUncertain, ArtifactPublished, ModelFailed, ModelResponded, Payload, PlanUpdated,
+    SourceCaptured,
+};
+use longrein_protocol::tool::Repeat;
+use longrein_protocol::{ActionId, BlobHash, Body, Millis, SourceId, ToolErrorClass, ToolSpec};
+
+use crate::ports::{Captured, Fact, ModelError, ModelReply, NewArtifact, Part, ReplyBlock, ToolError, ToolOutput};
+
+/// Events with the blobs that they refer to.
+#[derive(Default)]
+pub struct Facts {
+    /// In order.
+    pub payloads: Vec<Payload>,
+    /// To be stored with them.
+    pub blobs: Vec<NewBlob>,
+}
+
+impl Facts {
+    fn body(&mut self, text: String) -> Body {
+        let (body, blob) = Body::of(text);
+        self.blobs.extend(blob);
+        body
+    }
+
+    fn blob(&mut self, bytes: Vec<u8>) -> Body {
+        let blob = NewBlob::of(bytes);
+        let body = blob.body();
+        self.blobs.push(blob);
+        body
+    }
+}
+
+/// A response as an event.
+pub fn of_reply(run: &Run, reply: ModelReply, latency_ms: u32) -> Facts {
+    let mut facts = Facts::default();
+    let said: usize = reply.blocks.iter().map(reply_bytes).sum();
+    let usage = reply.usage.unwrap_or_else(|| Usage {
+        input: run.estimate(run.body_bytes as usize),
+        output: said.div_ceil(4) as u32,
+        estimated: true,
+        ..Usage::default()
+    });
+    let mut blocks = Vec::with_capacity(reply.blocks.len());
+    for block in reply.blocks {
+        blocks.push(match block {
+            ReplyBlock::Text { text, raw } => {
+                Block::Text { text: facts.body(text), raw: raw.map(|raw| facts.body(raw)) }
+            }
+            ReplyBlock::Thinking { text, raw } => {
+                Block::Thinking { text: facts.body(text), raw: raw.map(|raw| facts.body(raw)) }
+            }
+            ReplyBlock::ToolUse { id, name, arguments, raw } => Block::ToolUse {
+                id,
+                name,
+                arguments: facts.body(arguments),
+                raw: raw.map(|raw| facts.body(raw)),
+            },
+        });
+    }
+    let responded = ModelResponded { blocks, stop: reply.stop, usage, response_id: reply.response_id, latency_ms };
+    facts.payloads.push(responded.into());
+    facts
+}
+
+fn reply_bytes(block: &ReplyBlock) -> usize {
+    match block {
+        ReplyBlock::Text { text, .. } | ReplyBlock::Thinking { text, .. } => text.len(),
+        ReplyBlock::ToolUse { name, arguments, .. } => name.len() + arguments.len(),
+    }
+}
+
+/// A failed request as an event.
+pub fn of_model_error(error: ModelError, retry_at: Option<Millis>, latency_ms: u32) -> Payload {
+    let ModelError { class, message, remedy, .. } = error;
+    ModelFailed { class, message, remedy, retry_at, latency_ms }.into()
+}
+
+/// The result of an action as events: sources and facts first, the end of the action last.
+pub fn of_output(run: &Run, spec: &ToolSpec, action: &ActionId, output: ToolOutput, latency_ms: u32) -> Facts {
+    let mut facts = Facts::default();
+    let mut sources = SourceIds::of(run);
+    let mut text = String::new();
+    for part in output.parts {
+        match part {
+            Part::Text(more) => text.push_str(&more),
+            Part::Passage(captured) => passage_part(&mut facts, &mut sources, &mut text, action, &captured),
+        }
+    }
+    for fact in output.facts {
+        let payload = match fact {
+            Fact::Plan(items) => PlanUpdated { items }.into(),
+            Fact::Artifact(artifact) => published(&mut facts, action, *artifact),
+        };
+        facts.payloads.push(payload);
+    }
+    let shown = shown_part(run, spec, &text).map(|shown| facts.body(shown));
+    let finished = ActionFinished {
+        action: action.clone(),
+        error: None,
+        result: facts.body(text),
+        shown,
+        outcome: output.outcome,
+        origin: Origin::Tool { tool: spec.name.clone(), place: output.place },
+        trust: trust(spec),
+        receipt: output.receipt,
+        latency_ms,
+    };
+    facts.payloads.push(finished.into());
+    facts
+}
+
+fn trust(spec: &ToolSpec) -> Trust {
+    if spec.untrusted { Trust::Untrusted } else { Trust::Trusted }
+}
+
+/// The ids of a run's sources, by the hash of their bytes.
+struct SourceIds {
+    known: HashMap<BlobHash, SourceId>,
+    next: u32,
+}
+
+impl SourceIds {
+    fn of(run: &Run) -> Self {
+        let known = run.sources.iter().map(|source| (source.bytes.hash(), source.id)).collect();
+        Self { known, next: run.next_source() }
+    }
+
+    /// The id of a version of a document, and whether it is new.
+    fn id(&mut self, bytes: BlobHash) -> (SourceId, bool) {
+        if let Some(id) = self.known.get(&bytes) {
+            return (*id, false);
+        }
+        let id = SourceId(self.next);
+        self.next += 1;
+        self.known.insert(bytes, id);
+        (id, true)
+    }
+}
+
+fn passage_part(facts: &mut Facts, ids: &mut SourceIds, text: &mut String, action: &ActionId, captured: &Captured) {
+    let hash = BlobHash::of(&captured.bytes);
+    let (source, is_new) = ids.id(hash);
+    let range = captured.range;
+    let words = captured.text.get(range.start as usize..range.end as usize).unwrap_or("");
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&passage::heading(source, &captured.meta, range));
+    text.push('\n');
+    text.push_str(words.trim());
+    text.push_str("\n\n");
+    let extracted = Body::Blob { blob: BlobHash::of(captured.text.as_bytes()), bytes: captured.text.len() as u32 };
+    if is_new {
+        facts.blob(captured.bytes.to_vec());
+        facts.blob(captured.text.as_bytes().to_vec());
+    }
+    let event = SourceCaptured {
+        source,
+        action: action.clone(),
+        meta: captured.meta.clone(),
+        bytes: Body::Blob { blob: hash, bytes: captured.bytes.len() as u32 },
+        text: extracted,
+        range,
+    };
+    facts.payloads.push(event.into());
+}
+
+fn published(facts: &mut Facts, action: &ActionId, artifact: NewArtifact) -> Payload {
+    ArtifactPublished {
+        action: action.clone(),
+        path: artifact.path,
+        title: artifact.title,
+        media_type: artifact.media_type,
+        original: facts.blob(artifact.original),
+        rendered: facts.blob(artifact.rendered),
+        rendered_path: artifact.rendered_path,
+        ledger: artifact.ledger,
+    }
+    .into()
+}
+
+/// What the model is shown of a result that is over the limit: its head and its tail.
+fn shown_part(run: &Run, spec: &ToolSpec, text: &str) -> Option<String> {
+    let limit = run.agent().map_or(spec.result_tokens, |agent| agent.context.offload_above_tokens.min(spec.result_tokens));
+    let limit = limit as usize * 4;
+    if text.len() <= limit {
+        return None;
+    }
+    let head = (0..=limit * 3 / 4).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let tail = (text.len() - limit / 4..=text.len()).find(|start| text.is_char_boundary(*start)).unwrap_or(text.len());
+    let left_out = tail - head;
+    Some(format!("{}\n[… {left_out} bytes left out here; ask for a smaller part …]\n{}", &text[..head], &text[tail..]))
+}
+
+/// A failed action as an event: uncertain only where nobody knows and it can't be repeated.
+pub fn of_tool_error(spec: &ToolSpec, action: &ActionId, error: ToolError, latency_ms: u32) -> Payload {
+    let safe = spec.effect == longrein_protocol::Effect::Read || spec.repeat == Repeat::Repeatable;
+    if error.uncertain && !safe {
+        return ActionUncertain { action: action.clone(), why: error.message }.into();
+    }
+    let origin = Origin::Tool { tool: spec.name.clone(), place: None };
+    failure(action, error.class, error.message, origin, trust(spec), latency_ms)
+}
+
+/// A failure that the harness itself states.
+pub fn of_harness_failure(action: &ActionId, class: ToolErrorClass, message: String) -> Payload {
+    failure(action, class, message, Origin::Harness, Trust::Trusted, 0)
+}
+
+fn failure(
+    action: &ActionId,
+    class: ToolErrorClass,
+    message: String,
+    origin: Origin,
+    trust: Trust,
+    latency_ms: u32,
+) -> Payload {
+    let end = (0..=message.len().min(longrein_protocol::body::INLINE_LIMIT_BYTES))
+        .rev()
+        .find(|end| message.is_char_boundary(*end))
+        .unwrap_or(0);
+    ActionFinished {
+        action: action.clone(),
+        error: Some(class),
+        result: Body::Text(message[..end].to_owned()),
+        shown: None,
+        outcome: String::new(),
+        origin,
+        trust,
+        receipt: None,
+        latency_ms,
+    }
+    .into()
+}
+

@@ -1,0 +1,125 @@
+//! What the driver is given for a run: its model, its tools, its verifier.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use longrein_core::run::Run;
+use longrein_protocol::ToolSpec;
+
+use crate::ports::{LiveText, Model, ModelError, Tool, Verifier};
+
+/// Everything outside that a run needs. The app has one, the tests have one.
+#[async_trait]
+pub trait World: Send + Sync {
+    /// The model by its full name, `provider/model`.
+    ///
+    /// # Errors
+    /// When there is no such provider or it has no key.
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError>;
+
+    /// Opens the tools of a run: checks its folders, starts its servers. The same servers serve
+    /// the whole tree.
+    ///
+    /// # Errors
+    /// When something that the agent names can't be had; the run is handed off with this.
+    async fn open_tools(&self, run: &Run) -> Result<ToolBox, Unavailable>;
+
+    /// Checks the criteria.
+    fn verifier(&self) -> Arc<dyn Verifier>;
+
+    /// Takes the provisional text of a run's request.
+    fn live(&self, run: &Run) -> Arc<dyn LiveText>;
+}
+
+/// Something that the agent names can't be had.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Unavailable {
+    /// What happened, in a sentence.
+    pub message: String,
+    /// What the person can do, in a sentence.
+    pub remedy: String,
+}
+
+/// The tools of a run, with their schemas compiled.
+#[derive(Default)]
+pub struct ToolBox {
+    tools: Vec<Entry>,
+    by_wire_name: HashMap<String, usize>,
+}
+
+struct Entry {
+    tool: Arc<dyn Tool>,
+    spec: ToolSpec,
+    schema: jsonschema::Validator,
+}
+
+/// A tool that can't be offered.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum BadTool {
+    /// Its schema is none.
+    #[error("the schema of {tool} is not valid: {why}")]
+    Schema {
+        /// The tool.
+        tool: String,
+        /// What the validator says.
+        why: String,
+    },
+    /// Two tools have the same name on the wire.
+    #[error("two tools are called {0} on the wire")]
+    SameName(String),
+}
+
+impl ToolBox {
+    /// Adds a tool, with what the agent's file says of it already in `spec`.
+    ///
+    /// # Errors
+    /// [`BadTool`]; the other tools stay.
+    pub fn add(&mut self, tool: Arc<dyn Tool>, spec: ToolSpec) -> Result<(), BadTool> {
+        let wire = spec.wire_name();
+        if self.by_wire_name.contains_key(&wire) {
+            return Err(BadTool::SameName(wire));
+        }
+        let schema = jsonschema::validator_for(&spec.schema).map_err(|error| BadTool::Schema {
+            tool: spec.name.clone(),
+            why: error.to_string(),
+        })?;
+        self.by_wire_name.insert(wire, self.tools.len());
+        self.tools.push(Entry { tool, spec, schema });
+        Ok(())
+    }
+
+    /// The specifications, in order.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|entry| entry.spec.clone()).collect()
+    }
+
+    /// A tool by its name on the wire.
+    pub fn by_wire_name(&self, name: &str) -> Option<&ToolSpec> {
+        self.by_wire_name.get(name).map(|place| &self.tools[*place].spec)
+    }
+
+    /// A tool by its inner name.
+    pub fn tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.iter().find(|entry| entry.spec.name == name).map(|entry| &entry.tool)
+    }
+
+    /// Whether arguments satisfy the tool's schema; if not, what is wrong, with the place.
+    pub fn check(&self, name: &str, arguments: &serde_json::Value) -> Result<(), String> {
+        let Some(entry) = self.tools.iter().find(|entry| entry.spec.name == name) else {
+            return Err(format!("there is no tool {name}"));
+        };
+        let mut wrong = entry.schema.iter_errors(arguments).take(SCHEMA_ERRORS).map(|error| {
+            let place = error.instance_path().to_string();
+            if place.is_empty() { error.to_string() } else { format!("{place}: {error}") }
+        });
+        match wrong.next() {
+            None => Ok(()),
+            Some(first) => Err(std::iter::once(first).chain(wrong).collect::<Vec<_>>().join("; ")),
+        }
+    }
+}
+
+/// The most faults of one call's arguments that the model is told at once.
+const SCHEMA_ERRORS: usize = 4;
