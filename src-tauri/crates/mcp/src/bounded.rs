@@ -1,0 +1,86 @@
+//! A reader that refuses a line without end, before anything has to hold it in memory.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// The longest line (one message) that a server may send.
+pub(crate) const LINE_BYTES_MAX: usize = 16 * 1024 * 1024 - 1;
+
+/// Passes bytes on until a line grows too long; then it fails for good and says why in `fault`.
+/// Without it the message would be dropped in silence and its call would wait for its time-out.
+pub(crate) struct BoundedLines<R> {
+    inner: R,
+    limit: usize,
+    line_bytes: usize,
+    fault: Arc<OnceLock<String>>,
+}
+
+impl<R> BoundedLines<R> {
+    /// Wraps `inner`.
+    pub(crate) fn new(inner: R, limit: usize, fault: Arc<OnceLock<String>>) -> Self {
+        Self {
+            inner,
+            limit,
+            line_bytes: 0,
+            fault,
+        }
+    }
+
+    /// Counts what came in; `false` when a line is too long.
+    fn admits(&mut self, mut fresh: &[u8]) -> bool {
+        while let Some(end) = fresh.iter().position(|byte| *byte == b'\n') {
+            if self.line_bytes + end > self.limit {
+                return false;
+            }
+            self.line_bytes = 0;
+            fresh = &fresh[end + 1..];
+        }
+        self.line_bytes += fresh.len();
+        self.line_bytes <= self.limit
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
+        if self.fault.get().is_none() && self.admits(&buffer.filled()[before..]) {
+            return Poll::Ready(Ok(()));
+        }
+        let fault = format!("it sent a line longer than {} bytes", self.limit);
+        let fault = self.fault.get_or_init(|| fault).clone();
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, fault)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    async fn read(input: &[u8], limit: usize) -> (io::Result<usize>, Option<String>) {
+        let fault = Arc::new(OnceLock::new());
+        let mut reader = BoundedLines::new(input, limit, fault.clone());
+        let mut all = Vec::new();
+        let result = reader.read_to_end(&mut all).await;
+        (result, fault.get().cloned())
+    }
+
+    #[tokio::test]
+    async fn lines_up_to_the_limit_pass_and_a_longer_one_ends_the_stream_with_a_reason() {
+        assert_eq!(read(b"12345\n12345\n1", 5).await.0.unwrap(), 13);
+        let (result, fault) = read(b"12345\n123456\n", 5).await;
+        assert_eq!(result.unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(fault.unwrap(), "it sent a line longer than 5 bytes");
+        assert!(read(b"123456", 5).await.0.is_err());
+    }
+}

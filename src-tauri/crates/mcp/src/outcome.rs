@@ -1,0 +1,180 @@
+//! What a server answers to a call, as the harness's words.
+
+use longrein_protocol::ToolErrorClass;
+use longrein_runtime::ports::{Part, ToolError, ToolOutput};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData, ResourceContents};
+
+use crate::clean::{Secrets, head, plain};
+
+/// How much of an error the model and the person are shown.
+const ERROR_BYTES: usize = 2_000;
+
+/// The longest result that is its own outcome line.
+const OUTCOME_BYTES: usize = 60;
+
+/// Takes a result: its texts joined, its structured content as JSON, and a note for each part
+/// that is no text.
+pub(crate) fn of_result(
+    result: CallToolResult,
+    secrets: &Secrets,
+) -> Result<ToolOutput, ToolError> {
+    let failed = result.is_error.unwrap_or(false);
+    let mut texts: Vec<String> = result.content.iter().map(words_of).collect();
+    if let Some(structured) = &result.structured_content {
+        // Servers repeat structured content as a text for clients that don't know it.
+        let repeated = texts.iter().any(|text| {
+            serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value == *structured)
+        });
+        if !repeated {
+            texts.push(structured.to_string());
+        }
+    }
+    let text = secrets.mask(plain(&texts.join("\n")));
+    if failed {
+        let message = if text.trim().is_empty() {
+            "The tool failed and did not say why.".to_owned()
+        } else {
+            head(&text, ERROR_BYTES)
+        };
+        return Err(ToolError::new(ToolErrorClass::Failed, message));
+    }
+    Ok(ToolOutput {
+        outcome: outcome_of(&text),
+        parts: vec![Part::Text(text)],
+        ..ToolOutput::default()
+    })
+}
+
+/// One part of a result in words.
+fn words_of(block: &ContentBlock) -> String {
+    match block {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::Image(image) => left_out("image", &image.mime_type, image.data.len()),
+        ContentBlock::Audio(audio) => left_out("audio", &audio.mime_type, audio.data.len()),
+        ContentBlock::ResourceLink(link) => format!("[resource {}: {}]", link.name, link.uri),
+        ContentBlock::Resource(embedded) => match &embedded.resource {
+            ResourceContents::TextResourceContents { uri, text, .. } => {
+                format!("[resource {uri}]\n{text}")
+            }
+            ResourceContents::BlobResourceContents {
+                uri,
+                mime_type,
+                blob,
+                ..
+            } => {
+                let kind = mime_type.as_deref().unwrap_or("application/octet-stream");
+                format!("[resource {uri}: {}]", left_out("file", kind, blob.len()))
+            }
+            _ => "[a resource of an unknown kind was left out]".to_owned(),
+        },
+        _ => "[a part of an unknown kind was left out]".to_owned(),
+    }
+}
+
+/// A note in the place of bytes; they come in base64, four letters for three bytes.
+fn left_out(what: &str, media_type: &str, base64_letters: usize) -> String {
+    format!(
+        "[{what} left out: {media_type}, about {} bytes]",
+        base64_letters / 4 * 3
+    )
+}
+
+fn outcome_of(text: &str) -> String {
+    let text = text.trim();
+    match text.lines().count() {
+        0 => "nothing".to_owned(),
+        1 if text.len() <= OUTCOME_BYTES => text.to_owned(),
+        1 => format!("{} characters", text.chars().count()),
+        lines => format!("{lines} lines"),
+    }
+}
+
+/// Takes an error of the protocol: the server answered, and did not do it.
+pub(crate) fn of_error(tool: &str, error: &ErrorData, secrets: &Secrets) -> ToolError {
+    let class = match error.code {
+        ErrorCode::INVALID_PARAMS => ToolErrorClass::InvalidArguments,
+        ErrorCode::METHOD_NOT_FOUND | ErrorCode::RESOURCE_NOT_FOUND => ToolErrorClass::NotFound,
+        _ => ToolErrorClass::Failed,
+    };
+    let said = head(&secrets.mask(plain(&error.message)), ERROR_BYTES);
+    ToolError::new(
+        class,
+        format!("{tool} answered with an error ({}): {said}", error.code.0),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn output(result: serde_json::Value) -> Result<(String, String), ToolError> {
+        let result = serde_json::from_value(result).unwrap();
+        let output = of_result(result, &Secrets::default())?;
+        let [Part::Text(text)] = output.parts.as_slice() else {
+            panic!("one text expected");
+        };
+        Ok((text.clone(), output.outcome))
+    }
+
+    #[test]
+    fn texts_are_joined_and_what_is_no_text_is_noted() {
+        let result = json!({"content": [
+            {"type": "text", "text": "\u{1b}[1mone\u{1b}[0m\u{0}"},
+            {"type": "image", "data": "QUJDRA==", "mimeType": "image/png"},
+            {"type": "resource", "resource": {"uri": "file:///a", "text": "two"}},
+            {"type": "resource_link", "uri": "file:///b", "name": "b"},
+        ]});
+        let (text, outcome) = output(result).unwrap();
+        assert_eq!(
+            text,
+            "one\n[image left out: image/png, about 6 bytes]\n[resource file:///a]\ntwo\n\
+             [resource b: file:///b]"
+        );
+        assert_eq!(outcome, "5 lines");
+    }
+
+    #[test]
+    fn structured_content_is_shown_once() {
+        let both = json!({
+            "content": [{"type": "text", "text": "{\"n\": 1}"}],
+            "structuredContent": {"n": 1},
+        });
+        assert_eq!(output(both).unwrap().0, "{\"n\": 1}");
+        let alone = json!({"content": [], "structuredContent": {"n": 1}});
+        assert_eq!(output(alone).unwrap().0, "{\"n\":1}");
+        assert_eq!(output(json!({"content": []})).unwrap().1, "nothing");
+    }
+
+    #[test]
+    fn a_result_that_is_an_error_fails_with_its_words() {
+        let failed =
+            json!({"content": [{"type": "text", "text": "no such city"}], "isError": true});
+        let error = output(failed).unwrap_err();
+        assert_eq!(
+            (error.class, error.uncertain),
+            (ToolErrorClass::Failed, false)
+        );
+        assert_eq!(error.message, "no such city");
+        let silent = output(json!({"content": [], "isError": true})).unwrap_err();
+        assert_eq!(silent.message, "The tool failed and did not say why.");
+    }
+
+    #[test]
+    fn errors_of_the_protocol_have_the_class_that_a_model_can_act_on() {
+        for (code, class) in [
+            (-32602, ToolErrorClass::InvalidArguments),
+            (-32601, ToolErrorClass::NotFound),
+            (-32603, ToolErrorClass::Failed),
+        ] {
+            let error = ErrorData::new(ErrorCode(code), "because", None);
+            let error = of_error("s.t", &error, &Secrets::default());
+            assert_eq!((error.class, error.uncertain), (class, false));
+            assert_eq!(
+                error.message,
+                format!("s.t answered with an error ({code}): because")
+            );
+        }
+    }
+}
