@@ -1,0 +1,76 @@
+//! Agent files: an `*.agent.toml` read into a specification, with every mistake at once.
+
+mod criteria;
+mod keys;
+mod problem;
+pub mod reader;
+mod sections;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod values;
+mod write;
+
+use longrein_protocol::{AgentSpec, BlobHash};
+
+pub use problem::{Problem, Severity};
+
+use reader::Reader;
+
+/// What was read of a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Checked {
+    /// The specification, its defaults filled in; `None` when a problem is an error.
+    pub spec: Option<AgentSpec>,
+    /// Every mistake, in the order of the file.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads an agent file and tells warnings too. `name_hint` is the file's name without its folder:
+/// the agent is called after it when the file gives no name.
+pub fn check(text: &str, name_hint: &str) -> Checked {
+    let (document, mut reader) = Reader::open(text, keys::PLACES);
+    let spec = sections::read(&mut reader, &document, name_hint);
+    let problems = reader.into_problems();
+    let usable = problems
+        .iter()
+        .all(|problem| problem.severity != Severity::Error);
+    Checked {
+        spec: usable.then_some(spec),
+        problems,
+    }
+}
+
+/// Reads an agent file. Errors: every mistake in it; warnings alone are none.
+pub fn parse(text: &str, name_hint: &str) -> Result<AgentSpec, Vec<Problem>> {
+    let checked = check(text, name_hint);
+    checked.spec.ok_or(checked.problems)
+}
+
+/// Whether a text is the name of a model, `provider/model`.
+pub fn is_model_name(name: &str) -> bool {
+    sections::is_model_name(name)
+}
+
+/// The file that says all of a specification, defaults filled in. Reading it gives the same
+/// specification.
+pub fn to_toml(spec: &AgentSpec) -> String {
+    write::to_toml(spec)
+}
+
+/// The hash by which a run pins its agent: of what it says, not of how its file is laid out.
+pub fn hash(spec: &AgentSpec) -> BlobHash {
+    BlobHash::of(&serde_json::to_vec(spec).unwrap_or_else(|error| {
+        // Every map of a specification has texts for keys, and nothing in it writes or reads.
+        unreachable!("a specification is always JSON: {error}")
+    }))
+}
+
+/// The JSON Schema (draft 2020-12) of an agent file.
+pub fn json_schema() -> serde_json::Value {
+    let mut schema = schemars::schema_for!(AgentSpec);
+    schema.insert("title".to_owned(), "Longrein agent file".into());
+    // A file without a name is called after itself.
+    schema.remove("required");
+    schema.to_value()
+}

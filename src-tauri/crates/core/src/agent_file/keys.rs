@@ -1,0 +1,171 @@
+//! The keys of an agent file, with an example of each, and what their numbers may be.
+
+use std::ops::RangeInclusive;
+
+use super::reader::Key;
+
+/// The file itself.
+pub(super) const ROOT: &[Key] = &[
+    Key::new("name", "name = \"research\""),
+    Key::new(
+        "description",
+        "description = \"Answers a question with one cited page.\"",
+    ),
+    Key::new(
+        "instructions",
+        "instructions = \"You research one question.\"",
+    ),
+    Key::new("model", "[model]"),
+    Key::new("tools", "[tools]"),
+    Key::new("policy", "[[policy]]"),
+    Key::new("library", "[library]"),
+    Key::new("context", "[context]"),
+    Key::new("budget", "[budget]"),
+    Key::new("done_when", "[[done_when]]"),
+    Key::later("skills"),
+    Key::later("sandbox"),
+    Key::later("stage"),
+];
+
+/// `[model]`
+pub(super) const MODEL: &[Key] = &[
+    Key::new("use", "use = [\"local/any\"]"),
+    Key::new("max_output_tokens", "max_output_tokens = 8192"),
+    Key::new("window_tokens", "window_tokens = 32768"),
+    Key::new("temperature", "temperature = 0.2"),
+    Key::later("thinking"),
+];
+
+/// `[tools]`; a key that is none of these is the name of a tool.
+pub(super) const TOOLS: &[Key] = &[
+    Key::new(
+        "allow",
+        "allow = [\"files\", \"search_library\", \"server.tool\"]",
+    ),
+    Key::later("preload"),
+];
+
+/// `[tools."server.tool"]`
+pub(super) const TOOL: &[Key] = &[
+    Key::new("effect", "effect = \"irreversible\""),
+    Key::new("repeat", "repeat = \"once\""),
+    Key::new("result_tokens", "result_tokens = 2000"),
+    Key::new("timeout_seconds", "timeout_seconds = 60"),
+];
+
+/// `[[policy]]`
+pub(super) const POLICY: &[Key] = &[
+    Key::new("tool", "tool = \"slack.post_message\""),
+    Key::new("decision", "decision = \"ask\""),
+    Key::later("args"),
+    Key::later("effect"),
+    Key::later("path"),
+    Key::later("hosts"),
+];
+
+/// `[library]`
+pub(super) const LIBRARY: &[Key] = &[Key::new("folders", "folders = [\"~/Papers\"]")];
+
+/// `[context]`
+pub(super) const CONTEXT: &[Key] = &[
+    Key::new("compact_at", "compact_at = 0.75"),
+    Key::new("offload_above_tokens", "offload_above_tokens = 4000"),
+];
+
+/// `[budget]`
+pub(super) const BUDGET: &[Key] = &[
+    Key::new("steps", "steps = 80"),
+    Key::new("tokens_in", "tokens_in = 2_000_000"),
+    Key::new("tokens_out", "tokens_out = 100_000"),
+    Key::new("working_minutes", "working_minutes = 60"),
+    Key::new("actions", "actions = 200"),
+    Key::later("money_usd"),
+    Key::later("children"),
+    Key::later("depth"),
+];
+
+/// `[[done_when]]` with `file`
+pub(super) const FILE_CRITERION: &[Key] = &[
+    Key::new("file", "file = \"index.html\""),
+    Key::new("min_bytes", "min_bytes = 1000"),
+];
+
+/// `[[done_when]]` with `evidence`
+pub(super) const EVIDENCE_CRITERION: &[Key] = &[
+    Key::new("evidence", "evidence = \"index.html\""),
+    Key::new("uncited", "uncited = \"forbid\""),
+    Key::new("min_citations", "min_citations = 3"),
+];
+
+/// `[[done_when]]` while it is not known which kind it is.
+pub(super) const CRITERION: &[Key] = &[
+    Key::new("file", "file = \"index.html\""),
+    Key::new("evidence", "evidence = \"index.html\""),
+];
+
+/// Kinds of criteria that the design names and that nothing checks yet.
+pub(super) const LATER_CRITERIA: &[&str] = &[
+    "command", "schema", "text", "links", "tool", "judge", "person",
+];
+
+/// Where a key belongs that stands elsewhere.
+pub(super) const PLACES: &[(&str, &str)] = &[
+    ("use", "[model]"),
+    ("max_output_tokens", "[model]"),
+    ("window_tokens", "[model]"),
+    ("temperature", "[model]"),
+    ("allow", "[tools]"),
+    ("folders", "[library]"),
+    ("compact_at", "[context]"),
+    ("offload_above_tokens", "[context]"),
+    ("steps", "[budget]"),
+    ("tokens_in", "[budget]"),
+    ("tokens_out", "[budget]"),
+    ("working_minutes", "[budget]"),
+    ("actions", "[budget]"),
+    ("min_bytes", "[[done_when]] beside file"),
+    ("uncited", "[[done_when]] beside evidence"),
+    ("min_citations", "[[done_when]] beside evidence"),
+    (
+        "description",
+        "the head of the file, before the first [table]",
+    ),
+    (
+        "instructions",
+        "the head of the file, before the first [table]",
+    ),
+];
+
+/// Tools that every agent has or may be granted by name.
+pub(super) const SINGLE_TOOLS: &[&str] = &["search_library"];
+
+/// Tools that the design names and this version does not have.
+pub(super) const LATER_TOOLS: &[&str] = &[
+    "run_command",
+    "run_code",
+    "read_result",
+    "web_fetch",
+    "pin_note",
+    "recall",
+    "find_tools",
+    "load_skill",
+    "delegate",
+    "ask_person",
+];
+
+/// The longest name of an agent.
+pub(super) const NAME_LETTERS_MAX: usize = 64;
+
+pub(super) const MAX_OUTPUT_TOKENS: RangeInclusive<u32> = 16..=1_000_000;
+pub(super) const WINDOW_TOKENS: RangeInclusive<u32> = 2_048..=10_000_000;
+pub(super) const TEMPERATURE: RangeInclusive<f64> = 0.0..=2.0;
+pub(super) const RESULT_TOKENS: RangeInclusive<u32> = 50..=1_000_000;
+pub(super) const TIMEOUT_SECONDS: RangeInclusive<u32> = 1..=86_400;
+pub(super) const COMPACT_AT: RangeInclusive<f64> = 0.2..=0.95;
+pub(super) const OFFLOAD_ABOVE_TOKENS: RangeInclusive<u32> = 100..=1_000_000;
+pub(super) const STEPS: RangeInclusive<u32> = 1..=1_000_000;
+pub(super) const TOKENS: RangeInclusive<u32> = 1_000..=u32::MAX;
+pub(super) const WORKING_MINUTES: RangeInclusive<u32> = 1..=525_600;
+pub(super) const ACTIONS: RangeInclusive<u32> = 1..=1_000_000;
+pub(super) const MIN_BYTES: RangeInclusive<u32> = 1..=1_000_000_000;
+pub(super) const MIN_CITATIONS: RangeInclusive<u32> = 1..=10_000;

@@ -1,0 +1,331 @@
+//! The sections of an agent file, each read into its part of the specification.
+
+use longrein_protocol::agent::{
+    AgentSpec, Budget, ContextLimits, Decision, Library, ModelChoice, PolicyRule, ToolGrants,
+    ToolSettings,
+};
+use longrein_protocol::{Effect, Repeat};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::criteria;
+use super::keys;
+use super::reader::{At, Fields, Reader, join};
+use super::tools::{self, Grant};
+
+/// The effects by name.
+const EFFECTS: &[(&str, Effect)] = &[
+    ("read", Effect::Read),
+    ("workspace", Effect::Workspace),
+    ("reversible", Effect::Reversible),
+    ("irreversible", Effect::Irreversible),
+];
+
+/// The kinds of repeatability by name, and those that are not built yet.
+const REPEATS: &[(&str, Repeat)] = &[("repeatable", Repeat::Repeatable), ("once", Repeat::Once)];
+const LATER_REPEATS: &[&str] = &["keyed", "queryable"];
+
+/// The decisions by name.
+const DECISIONS: &[(&str, Decision)] = &[
+    ("allow", Decision::Allow),
+    ("ask", Decision::Ask),
+    ("deny", Decision::Deny),
+];
+
+/// Reads the whole file; what can't be used keeps its default and is reported.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    document: &Spanned<DeTable<'_>>,
+    name_hint: &str,
+) -> AgentSpec {
+    let root = reader.root(document, keys::ROOT);
+    let grants = tool_grants(reader, root);
+    AgentSpec {
+        name: name(reader, root, name_hint),
+        description: text(reader, root, "description"),
+        instructions: instructions(reader, root),
+        model: model(reader, root),
+        policy: policy(reader, root, &grants.allow),
+        tools: grants,
+        library: library(reader, root),
+        context: context(reader, root),
+        budget: budget(reader, root),
+        done_when: criteria::read(reader, root),
+    }
+}
+
+fn text(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str) -> String {
+    reader
+        .text(fields, key)
+        .map_or_else(String::new, |text| text.value)
+}
+
+fn name(reader: &mut Reader<'_>, root: Fields<'_>, name_hint: &str) -> String {
+    let is_sound = |name: &str| {
+        (1..=keys::NAME_LETTERS_MAX).contains(&name.len())
+            && name.bytes().all(|letter| {
+                letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'-'
+            })
+    };
+    let hint = name_hint.strip_suffix(".toml").unwrap_or(name_hint);
+    let hint = hint.strip_suffix(".agent").unwrap_or(hint);
+    let remedy = format!(
+        "Use lower-case letters, digits and “-”, at most {}, as in name = \"research\".",
+        keys::NAME_LETTERS_MAX
+    );
+    match reader.text(root, "name") {
+        Some(name) if !is_sound(&name.value) => {
+            let message = format!("“{}” can't be the name of an agent.", name.value);
+            reader.error(&name.span, "name", message, remedy);
+            String::new()
+        }
+        Some(name) => name.value,
+        None if is_sound(hint) => hint.to_owned(),
+        None => {
+            if !reader.is_broken() && reader.value(root, "name").is_none() {
+                reader.error(&(0..0), "name", "The agent has no name.", remedy);
+            }
+            String::new()
+        }
+    }
+}
+
+fn instructions(reader: &mut Reader<'_>, root: Fields<'_>) -> String {
+    let Some(instructions) = reader.text(root, "instructions") else {
+        return String::new();
+    };
+    if instructions.value.trim().is_empty() {
+        reader.warning(
+            &instructions.span,
+            "instructions",
+            "The instructions are empty.",
+            "Say what the agent is for and how it works, or take the key out.",
+        );
+    }
+    instructions.value.trim().to_owned()
+}
+
+fn model(reader: &mut Reader<'_>, root: Fields<'_>) -> ModelChoice {
+    let mut model = ModelChoice::default();
+    let Some(value) = reader.value(root, "model") else {
+        return model;
+    };
+    let Some(fields) = reader.table(value, "model", keys::MODEL) else {
+        return model;
+    };
+    if let Some(names) = reader.texts(fields, "use") {
+        model.use_ = model_names(reader, names);
+    }
+    let output = reader.whole(fields, "max_output_tokens", &keys::MAX_OUTPUT_TOKENS);
+    let window = reader.whole(fields, "window_tokens", &keys::WINDOW_TOKENS);
+    model.max_output_tokens = output.unwrap_or(model.max_output_tokens);
+    model.window_tokens = window.unwrap_or(model.window_tokens);
+    model.temperature = reader.number(fields, "temperature", &keys::TEMPERATURE);
+    if model.max_output_tokens >= model.window_tokens {
+        let key = if output.is_some() {
+            "max_output_tokens"
+        } else {
+            "window_tokens"
+        };
+        let span = reader
+            .value(fields, key)
+            .map_or(value.span(), Spanned::span);
+        let message = format!(
+            "An answer of {} tokens leaves no room in a window of {}.",
+            model.max_output_tokens, model.window_tokens
+        );
+        let remedy = "Make max_output_tokens much smaller than window_tokens.";
+        reader.error(&span, &format!("model.{key}"), message, remedy);
+    }
+    model
+}
+
+fn model_names(reader: &mut Reader<'_>, names: Vec<At<String>>) -> Vec<String> {
+    for (position, name) in names.iter().enumerate() {
+        if !is_model_name(&name.value) {
+            let message = format!("“{}” is not the name of a model.", name.value);
+            let remedy = "Write provider/model, as in use = [\"local/any\"].";
+            reader.error(&name.span, "model.use", message, remedy);
+        } else if position > 0 {
+            let message = "Falling back to a second model is not built yet.";
+            reader.error(
+                &name.span,
+                "model.use",
+                message,
+                "Keep the first model only.",
+            );
+        }
+    }
+    names.into_iter().map(|name| name.value).collect()
+}
+
+/// Whether a text is `provider/model`: the provider in letters, digits, `-` and `_`, the model in
+/// anything without blanks (models have slashes and colons in their names).
+pub(super) fn is_model_name(name: &str) -> bool {
+    let Some((provider, model)) = name.split_once('/') else {
+        return false;
+    };
+    let sound_provider = !provider.is_empty()
+        && provider
+            .bytes()
+            .all(|letter| letter.is_ascii_alphanumeric() || b"-_".contains(&letter));
+    let sound_model = !model.is_empty()
+        && !model.contains(|letter: char| letter.is_whitespace() || letter.is_control());
+    sound_provider && sound_model
+}
+
+fn tool_grants(reader: &mut Reader<'_>, root: Fields<'_>) -> ToolGrants {
+    let mut grants = ToolGrants::default();
+    let Some(value) = reader.value(root, "tools") else {
+        return grants;
+    };
+    let Some(fields) = reader.open_table(value, "tools", keys::TOOLS) else {
+        return grants;
+    };
+    for allowed in reader.texts(fields, "allow").unwrap_or_default() {
+        if tools::check(reader, &allowed, "tools.allow", Grant::Groups) {
+            grants.allow.push(allowed.value);
+        }
+    }
+    for (name, span, value) in fields.entries() {
+        let known = keys::TOOLS.iter().find(|key| key.name == name);
+        match (known, value.get_ref()) {
+            (Some(key), _) if key.built => {}
+            (Some(_), _) => reader.not_built(&span, &fields.path_of(name), name),
+            (None, DeValue::Table(table)) => {
+                let at = At {
+                    value: name.to_owned(),
+                    span,
+                };
+                if tools::check_settings_name(reader, &at, table) {
+                    let settings = tool_settings(reader, &at, value, &grants.allow);
+                    grants.settings.insert(at.value, settings);
+                }
+            }
+            (None, _) => reader.unknown_key(fields, name, &span),
+        }
+    }
+    grants
+}
+
+fn tool_settings(
+    reader: &mut Reader<'_>,
+    tool: &At<String>,
+    value: &Spanned<DeValue<'_>>,
+    allow: &[String],
+) -> ToolSettings {
+    let path = join("tools", &tool.value);
+    let Some(fields) = reader.table(value, &path, keys::TOOL) else {
+        return ToolSettings::default();
+    };
+    tools::warn_if_not_granted(reader, tool, &path, allow);
+    ToolSettings {
+        effect: reader.choice(fields, "effect", EFFECTS, &[]),
+        repeat: reader.choice(fields, "repeat", REPEATS, LATER_REPEATS),
+        result_tokens: reader.whole(fields, "result_tokens", &keys::RESULT_TOKENS),
+        timeout_seconds: reader.whole(fields, "timeout_seconds", &keys::TIMEOUT_SECONDS),
+    }
+}
+
+fn policy(reader: &mut Reader<'_>, root: Fields<'_>, allow: &[String]) -> Vec<PolicyRule> {
+    let mut rules = Vec::new();
+    for (position, value) in reader.tables(root, "policy").into_iter().enumerate() {
+        let path = format!("policy[{}]", position + 1);
+        let Some(fields) = reader.table(value, &path, keys::POLICY) else {
+            continue;
+        };
+        let decision = reader.choice(fields, "decision", DECISIONS, &[]);
+        let tool = reader.text(fields, "tool");
+        for (key, example) in [
+            ("tool", "tool = \"server.tool\""),
+            ("decision", "decision = \"ask\""),
+        ] {
+            if !reader.is_broken() && reader.value(fields, key).is_none() {
+                let message = format!("The rule has no {key}.");
+                let remedy = format!("Write it like this: {example}");
+                reader.error(&value.span(), &fields.path_of(key), message, remedy);
+            }
+        }
+        let Some(tool) = tool else { continue };
+        let path = fields.path_of("tool");
+        if !tools::check(reader, &tool, &path, Grant::Servers) {
+            continue;
+        }
+        tools::warn_if_not_granted(reader, &tool, &path, allow);
+        if let Some(decision) = decision {
+            rules.push(PolicyRule {
+                tool: tool.value,
+                decision,
+            });
+        }
+    }
+    rules
+}
+
+fn library(reader: &mut Reader<'_>, root: Fields<'_>) -> Library {
+    let mut library = Library::default();
+    let Some(value) = reader.value(root, "library") else {
+        return library;
+    };
+    let Some(fields) = reader.table(value, "library", keys::LIBRARY) else {
+        return library;
+    };
+    for folder in reader.texts(fields, "folders").unwrap_or_default() {
+        let path = &folder.value;
+        if path == "~" || path.starts_with("~/") || path.starts_with('/') {
+            library.folders.push(folder.value);
+        } else {
+            let message = format!("“{path}” is not a full path.");
+            let remedy = "Begin it with “/” or “~/”: an agent file may lie anywhere.";
+            reader.error(&folder.span, "library.folders", message, remedy);
+        }
+    }
+    library
+}
+
+fn context(reader: &mut Reader<'_>, root: Fields<'_>) -> ContextLimits {
+    let mut context = ContextLimits::default();
+    let Some(value) = reader.value(root, "context") else {
+        return context;
+    };
+    let Some(fields) = reader.table(value, "context", keys::CONTEXT) else {
+        return context;
+    };
+    if let Some(share) = reader.number(fields, "compact_at", &keys::COMPACT_AT) {
+        context.compact_at = share;
+    }
+    if let Some(tokens) = reader.whole(fields, "offload_above_tokens", &keys::OFFLOAD_ABOVE_TOKENS)
+    {
+        context.offload_above_tokens = tokens;
+    }
+    context
+}
+
+fn budget(reader: &mut Reader<'_>, root: Fields<'_>) -> Budget {
+    let mut budget = Budget::default();
+    let Some(value) = reader.value(root, "budget") else {
+        return budget;
+    };
+    let Some(fields) = reader.table(value, "budget", keys::BUDGET) else {
+        return budget;
+    };
+    if let Some(steps) = reader.whole(fields, "steps", &keys::STEPS) {
+        budget.steps = steps;
+    }
+    let limits = [
+        ("tokens_in", &keys::TOKENS, &mut budget.tokens_in),
+        ("tokens_out", &keys::TOKENS, &mut budget.tokens_out),
+        (
+            "working_minutes",
+            &keys::WORKING_MINUTES,
+            &mut budget.working_minutes,
+        ),
+        ("actions", &keys::ACTIONS, &mut budget.actions),
+    ];
+    for (key, range, limit) in limits {
+        if let Some(number) = reader.whole(fields, key, range) {
+            *limit = Some(number);
+        }
+    }
+    budget
+}

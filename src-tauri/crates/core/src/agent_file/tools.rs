@@ -1,0 +1,116 @@
+//! Names of tools in an agent file.
+
+use toml::de::{DeTable, DeValue};
+
+use super::keys;
+use super::reader::{At, Reader, join};
+use crate::policy::{ALWAYS_GRANTED, FILE_TOOLS, is_granted};
+
+/// Which names stand for several tools where one is expected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grant {
+    /// `files` and `server.*`.
+    Groups,
+    /// `server.*` only.
+    Servers,
+    /// None.
+    Single,
+}
+
+/// Whether this is a name of a tool that may be granted or spoken of; reports it when not.
+pub(super) fn check(reader: &mut Reader<'_>, name: &At<String>, path: &str, grant: Grant) -> bool {
+    let text = name.value.as_str();
+    if let Some((server, tool)) = text.split_once('.') {
+        let is_group = tool == "*";
+        if is_word(server) && !tool.is_empty() && (!is_group || grant != Grant::Single) {
+            return true;
+        }
+        let message = format!("“{text}” is not the name of a tool of a server.");
+        let remedy = match grant {
+            Grant::Single => "Write server.tool, one tool at a time.",
+            _ => "Write server.tool, or server.* for all of its tools.",
+        };
+        reader.error(&name.span, path, message, remedy);
+        return false;
+    }
+    if keys::LATER_TOOLS.contains(&text) {
+        reader.not_built(&name.span, path, text);
+        return false;
+    }
+    let known = known_names(grant);
+    if known.contains(&text) {
+        return true;
+    }
+    let message = format!("There is no tool “{text}”.");
+    let remedy = match super::reader::nearest(text, &known) {
+        Some(near) => format!("Did you mean “{near}”?"),
+        None => format!(
+            "Known are {}, and server.tool for the tools of MCP servers.",
+            super::reader::list(&known)
+        ),
+    };
+    reader.error(&name.span, path, message, remedy);
+    false
+}
+
+fn known_names(grant: Grant) -> Vec<&'static str> {
+    let group = (grant == Grant::Groups).then_some("files");
+    let singles = keys::SINGLE_TOOLS
+        .iter()
+        .chain(FILE_TOOLS)
+        .chain(ALWAYS_GRANTED);
+    group.into_iter().chain(singles.copied()).collect()
+}
+
+/// The same for `[tools.NAME]`, where a name without quotes becomes a table of tables.
+pub(super) fn check_settings_name(
+    reader: &mut Reader<'_>,
+    name: &At<String>,
+    table: &DeTable<'_>,
+) -> bool {
+    let path = join("tools", &name.value);
+    let only_entry = table.iter().next().filter(|_| table.len() == 1);
+    if let Some((tool, value)) = only_entry
+        && matches!(value.get_ref(), DeValue::Table(_))
+        && is_word(&name.value)
+    {
+        let full = format!("{}.{}", name.value, tool.get_ref());
+        let message = format!("The name of a tool with a dot stands in quotes: “{full}”.");
+        reader.error(
+            &name.span,
+            &path,
+            message,
+            format!("Write [tools.\"{full}\"]."),
+        );
+        return false;
+    }
+    check(reader, name, &path, Grant::Single)
+}
+
+/// Settings and rules for a tool that the agent does not have do nothing.
+pub(super) fn warn_if_not_granted(
+    reader: &mut Reader<'_>,
+    tool: &At<String>,
+    path: &str,
+    allow: &[String],
+) {
+    let name = tool.value.as_str();
+    let covered = match name.strip_suffix(".*") {
+        Some(server) => allow
+            .iter()
+            .any(|granted| granted.split_once('.').is_some_and(|(of, _)| of == server)),
+        None => is_granted(allow, name),
+    };
+    if !covered {
+        let message = format!("“{name}” is not granted to this agent, so this has no effect.");
+        let remedy = format!("Add “{name}” to allow in [tools], or take this out.");
+        reader.warning(&tool.span, path, message, remedy);
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|letter| letter.is_ascii_alphanumeric() || b"-_".contains(&letter))
+}
