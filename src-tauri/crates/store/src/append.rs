@@ -88,7 +88,11 @@ fn append_run(
     part: &RunAppend,
     payloads: &[(RowHash, Vec<u8>)],
 ) -> Result<(), Failure> {
-    let (mut last, mut before) = rows::last(connection, part.run)?.unwrap_or((0, BEFORE_FIRST));
+    let (mut last, hash) = rows::last(connection, part.run)?.unwrap_or((0, Some(BEFORE_FIRST)));
+    let mut before = hash.ok_or_else(|| LogError::Io {
+        path: format!("event {last} of run {}", part.run),
+        message: "its hash is damaged".to_owned(),
+    })?;
     let sql = "INSERT INTO events (run, seq, at, type, v, hash, payload) \
          VALUES (?1, ?2, ?3, (SELECT id FROM types WHERE name = ?4), ?5, ?6, ?7)";
     let mut insert = connection.prepare_cached(sql)?;
@@ -140,7 +144,7 @@ pub(crate) fn note_action(
     payload: &Payload,
 ) -> rusqlite::Result<()> {
     if let Some(action) = named_action(payload) {
-        let sql = "INSERT OR IGNORE INTO actions (action, run) VALUES (?1, ?2)";
+        let sql = "INSERT INTO actions (action, run) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
         connection
             .prepare_cached(sql)?
             .execute(params![action, key(run)])?;
@@ -149,7 +153,7 @@ pub(crate) fn note_action(
 }
 
 /// Writes a run's line. A run belongs to one tree for ever, so a fence of another tree is no
-/// right to append to it.
+/// right to append to it; and a line never goes back behind what was once durable.
 fn put_line(
     connection: &Connection,
     tree: RunId,
@@ -159,8 +163,9 @@ fn put_line(
 ) -> Result<(), Failure> {
     let sql = "INSERT INTO runs (run, tree, seq, head, created_at, updated_at, state, line) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) \
-         ON CONFLICT (run) DO UPDATE SET seq = ?3, head = ?4, created_at = ?5, updated_at = ?6, state = ?7, line = ?8 \
-         WHERE tree = ?2";
+         ON CONFLICT (run) DO UPDATE SET \
+             seq = ?3, head = ?4, created_at = ?5, updated_at = ?6, state = ?7, line = ?8 \
+         WHERE tree = ?2 AND seq <= ?3";
     let changed = connection.prepare_cached(sql)?.execute(params![
         key(run),
         key(tree),
@@ -171,10 +176,18 @@ fn put_line(
         state_name(line),
         json(line)?,
     ])?;
-    if changed == 0 {
-        Err(LogError::Fenced.into())
-    } else {
-        Ok(())
+    if changed > 0 {
+        return Ok(());
+    }
+    match rows::recorded_head(connection, run) {
+        // Rows at the end of this log were lost; going on would hide it.
+        Some((last, _)) if last > head.0 => Err(LogError::Sequence {
+            run,
+            last,
+            given: head.0,
+        }
+        .into()),
+        _ => Err(LogError::Fenced.into()),
     }
 }
 
@@ -314,7 +327,8 @@ impl Work for LineWork {
                 .execute(params![action, key(self.run)])?;
         }
         // A head beyond the last row is the only trace of a tail that was lost: it stays.
-        let recorded = rows::recorded_head(connection, self.run).ok().flatten();
+        let recorded = rows::recorded_head(connection, self.run);
+        let last = (last.0, last.1.unwrap_or_default());
         let head = recorded
             .filter(|recorded| recorded.0 > last.0)
             .unwrap_or(last);

@@ -78,7 +78,12 @@ impl ReadyBlob {
         }
         let frame = zstd::bulk::compress(&blob.bytes, FILE_LEVEL).map_err(in_file)?;
         if frame.len() <= FILE_ABOVE_BYTES {
-            return Ok(Self::small(blob));
+            // The dictionary does no harm here, and there is one way to read a row.
+            let row = Encoder::new().and_then(|mut encoder| encoder.bytes(&blob.bytes));
+            return Ok(Self {
+                data: Data::Row(row.map_err(in_file)?),
+                ..known
+            });
         }
         write_file(data_dir, &path, &frame).map_err(in_file)?;
         Ok(known)
@@ -98,7 +103,8 @@ impl ReadyBlob {
             Data::Raw(bytes) | Data::Row(bytes) => Some(bytes),
             Data::File => None,
         };
-        let sql = "INSERT OR IGNORE INTO blobs (hash, raw_len, data) VALUES (?1, ?2, ?3)";
+        let sql =
+            "INSERT INTO blobs (hash, raw_len, data) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
         connection
             .prepare_cached(sql)?
             .execute(params![self.hash.0, self.raw_len as i64, data])?;

@@ -41,22 +41,33 @@ impl CheckReport {
     }
 }
 
-/// Every run that has events, and every run that lists know of.
+/// Every run that has events, and every run that lists know of. A table whose pages are damaged
+/// gives what it can.
 pub(crate) fn all_runs(connection: &Connection) -> rusqlite::Result<Vec<RunId>> {
+    let mut runs = BTreeSet::new();
+    for table in ["events", "runs"] {
+        match collect_runs(connection, table, &mut runs) {
+            Err(error) if !is_damage(&error) => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(runs.into_iter().collect())
+}
+
+fn collect_runs(
+    connection: &Connection,
+    table: &str,
+    runs: &mut BTreeSet<RunId>,
+) -> rusqlite::Result<()> {
     // The first key after the last one found: a look per run, where DISTINCT would walk all rows.
-    let next = "SELECT min(run) FROM (\
-             SELECT min(run) AS run FROM events WHERE run > ?1 \
-             UNION ALL SELECT min(run) FROM runs WHERE run > ?1)";
-    let mut select = connection.prepare_cached(next)?;
-    let (mut after, mut runs) = (Vec::new(), Vec::new());
-    loop {
-        let found: Option<Vec<u8>> = select.query_row([&after], |row| row.get(0))?;
-        let Some(found) = found else {
-            return Ok(runs);
-        };
+    let next = format!("SELECT min(run) FROM {table} WHERE run > ?1");
+    let mut select = connection.prepare_cached(&next)?;
+    let mut after = Vec::new();
+    while let Some(found) = select.query_row([&after], |row| row.get::<_, Option<Vec<u8>>>(0))? {
         runs.extend(run_of(&found));
         after = found;
     }
+    Ok(())
 }
 
 /// Checks one run, or all.
@@ -199,7 +210,7 @@ impl Inspection<'_> {
                 self.note(run, head.saturating_add(1), DamageKind::Gap)
             }
             Some((head, hash, true))
-                if rows::last(self.connection, run).ok().flatten() == Some((head, hash)) => {}
+                if rows::last(self.connection, run).ok().flatten() == Some((head, Some(hash))) => {}
             _ => self.report.stale.push(run),
         }
         Ok(())

@@ -32,7 +32,10 @@ impl From<LogError> for Failure {
 pub(crate) fn database(path: &Path, error: &rusqlite::Error) -> LogError {
     let code = error.sqlite_error_code();
     let full = code == Some(ErrorCode::DiskFull)
-        || (code == Some(ErrorCode::SystemIoFailure) && no_space_left(path));
+        || (matches!(
+            code,
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen)
+        ) && no_space_left(path));
     if full {
         return LogError::Full {
             path: folder_of(path),
@@ -64,8 +67,8 @@ pub(crate) fn file(path: &Path, error: &io::Error) -> LogError {
     }
 }
 
-/// Some writes (the shared memory of the write-ahead log) fail on a full disk with a general
-/// input/output error, so the file system is asked.
+/// Some writes (the shared memory of the write-ahead log, a file that is opened) fail on a full
+/// disk with an error that does not say so; then the file system is asked.
 fn no_space_left(path: &Path) -> bool {
     let folder = path.parent().unwrap_or(path);
     rustix::fs::statvfs(folder).is_ok_and(|space| space.f_bavail == 0)

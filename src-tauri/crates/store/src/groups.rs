@@ -4,6 +4,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::blobs::UNFINISHED;
 use crate::fault;
@@ -17,6 +18,10 @@ pub const MARK: &str = "LONGREIN_SERVER_OF";
 
 /// The most groups that a file is read for.
 const GROUPS_LIMIT: usize = 1_024;
+
+/// How often a group is walked, and how long each killed member may take to end.
+const ROUNDS_LIMIT: u32 = 8;
+const MEMBER_WAIT: Duration = Duration::from_secs(2);
 
 /// The value of [`MARK`] for servers of the process `pid`.
 pub fn mark_value(pid: u32) -> String {
@@ -103,33 +108,43 @@ impl Noted {
         })
     }
 
-    /// Ends every process of the groups and forgets them.
+    /// Ends every process of the groups, waits until they are gone, and forgets them.
     pub(crate) fn end(self) -> Result<(), LogError> {
         for (group, leader_was_there) in &self.groups {
-            for pid in process::members(group.number) {
-                let entry = format!("{MARK}={}", mark_value(self.pid));
-                if *leader_was_there
-                    || group.leader_lives()
-                    || process::environment_has(pid, &entry)
-                {
-                    kill_member(pid, group.number);
-                }
-            }
+            self.end_group(group, *leader_was_there);
         }
         let removed = fs::remove_file(&self.file).or_else(file_system::if_missing);
         removed.map_err(|error| fault::file(&self.file, &error))
     }
+
+    fn end_group(&self, group: &Group, leader_was_there: bool) {
+        let ours = leader_was_there || group.leader_lives();
+        let mark = format!("{MARK}={}", mark_value(self.pid));
+        // More than one round, since a process may have a child while its group is walked.
+        for _ in 0..ROUNDS_LIMIT {
+            let members = process::members(group.number);
+            let killed: Vec<Handle> = members
+                .into_iter()
+                .filter(|pid| ours || process::environment_has(*pid, &mark))
+                .filter_map(|pid| kill_member(pid, group.number))
+                .collect();
+            if killed.is_empty() {
+                return;
+            }
+            for member in killed {
+                // One that hangs in the kernel does nothing more; it is not waited for longer.
+                let _ = member.wait(MEMBER_WAIT);
+            }
+        }
+    }
 }
 
 /// Ends one member; looked at once more under its handle, since its number may be another's now.
-fn kill_member(pid: i32, group: i32) {
-    let Some(seen) = process::see(pid).filter(|seen| seen.group == group) else {
-        return;
-    };
+fn kill_member(pid: i32, group: i32) -> Option<Handle> {
+    let seen = process::see(pid).filter(|seen| seen.group == group)?;
     // One that can't be ended (another user's) was not started by us.
-    if let Ok(Some(member)) = Handle::take(pid, seen.start_time) {
-        let _ = member.kill();
-    }
+    let member = Handle::take(pid, seen.start_time).ok().flatten()?;
+    member.kill().is_ok().then_some(member)
 }
 
 /// Clears away what processes that have ended left behind: their servers, and files that they

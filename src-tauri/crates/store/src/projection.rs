@@ -18,7 +18,7 @@ pub(crate) const DEPTH_LIMIT: u32 = 64;
 /// The letters of an id.
 const ID_LENGTH: usize = 26;
 
-/// The letters of an action's id.
+/// The most letters of an action's id that are looked for.
 const ACTION_PREFIX_LIMIT: usize = 64;
 
 pub(crate) fn runs(
@@ -130,11 +130,10 @@ pub(crate) fn find_action(
     if prefix.is_empty() || prefix.len() > ACTION_PREFIX_LIMIT {
         return Ok(Vec::new());
     }
-    let sql = "SELECT action, run FROM actions WHERE action >= ?1 AND substr(action, 1, ?2) = ?1 \
-         ORDER BY action LIMIT ?3";
+    let sql = "SELECT action, run FROM actions \
+         WHERE action BETWEEN ?1 AND ?1 || char(1114111) ORDER BY action LIMIT ?2";
     let mut select = connection.prepare_cached(sql)?;
-    let length = prefix.chars().count() as i64;
-    let found = select.query_map(params![prefix, length, FOUND_LIMIT], |row| {
+    let found = select.query_map(params![prefix, FOUND_LIMIT], |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?))
     })?;
     let found: Vec<_> = found.collect::<rusqlite::Result<_>>()?;

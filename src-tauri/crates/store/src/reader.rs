@@ -140,7 +140,7 @@ fn read_into(
     }
     let read_to_the_end = next - from < limit;
     if read_to_the_end
-        && let Some((head, _)) = rows::recorded_head(&snapshot, run)?
+        && let Some((head, _)) = rows::recorded_head(&snapshot, run)
         && head >= next
     {
         reading.damage = Some(damage(run, head + 1, DamageKind::Gap));
@@ -180,7 +180,14 @@ pub(crate) fn head(
     run: RunId,
 ) -> Result<(u32, RowHash), LogError> {
     let last = rows::last(connection, run).map_err(|error| fault::database(path, &error))?;
-    last.ok_or(LogError::NoRun(run))
+    match last {
+        Some((seq, Some(hash))) => Ok((seq, hash)),
+        Some((seq, None)) => Err(LogError::Io {
+            path: format!("event {seq} of run {run}"),
+            message: "its hash is damaged".to_owned(),
+        }),
+        None => Err(LogError::NoRun(run)),
+    }
 }
 
 /// Wishes that no event has answered yet. One that this version can't read stays where it is.

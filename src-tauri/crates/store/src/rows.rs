@@ -48,8 +48,8 @@ impl StoredRow {
             kind: text(row.get_ref(2)?),
             v: integer(row.get_ref(3)?).and_then(|v| v.try_into().ok()),
             payload: blob(row.get_ref(4)?).map(<[u8]>::to_vec),
-            payload_hash: blob(row.get_ref(5)?).and_then(|bytes| bytes.try_into().ok()),
-            hash: blob(row.get_ref(6)?).and_then(|bytes| bytes.try_into().ok()),
+            payload_hash: hash_of(row.get_ref(5)?),
+            hash: hash_of(row.get_ref(6)?),
         })
     }
 
@@ -128,16 +128,17 @@ pub(crate) enum Content {
     Damaged(DamageKind),
 }
 
-/// The last row of a run.
+/// The last row of a run: its number, and its hash where that is one.
 pub(crate) fn last(
     connection: &Connection,
     run: RunId,
-) -> rusqlite::Result<Option<(u32, RowHash)>> {
+) -> rusqlite::Result<Option<(u32, Option<RowHash>)>> {
     let sql = "SELECT seq, hash FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
-    connection
-        .prepare_cached(sql)?
-        .query_row([key(run)], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()
+    let mut select = connection.prepare_cached(sql)?;
+    let last = select.query_row([key(run)], |row| {
+        Ok((row.get(0)?, hash_of(row.get_ref(1)?)))
+    });
+    last.optional()
 }
 
 /// The hash that the row at `seq` has to follow; `None` when the row before it is missing.
@@ -153,22 +154,19 @@ pub(crate) fn hash_before(
     let found = connection
         .prepare_cached(sql)?
         .query_row(params![key(run), seq - 1], |row| {
-            Ok(blob(row.get_ref(0)?).and_then(|bytes| bytes.try_into().ok()))
+            Ok(hash_of(row.get_ref(0)?))
         })
         .optional()?;
     Ok(found.flatten())
 }
 
 /// The last row that the list of runs knows of: where the log itself ends earlier, its tail is
-/// missing.
-pub(crate) fn recorded_head(
-    connection: &Connection,
-    run: RunId,
-) -> rusqlite::Result<Option<(u32, RowHash)>> {
-    connection
-        .prepare_cached("SELECT seq, head FROM runs WHERE run = ?1")?
-        .query_row([key(run)], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()
+/// missing. A list that can't be read knows of none: it is no reason to doubt the log.
+pub(crate) fn recorded_head(connection: &Connection, run: RunId) -> Option<(u32, RowHash)> {
+    let sql = "SELECT seq, head FROM runs WHERE run = ?1";
+    let mut select = connection.prepare_cached(sql).ok()?;
+    let recorded = select.query_row([key(run)], |row| Ok((row.get(0)?, row.get(1)?)));
+    recorded.ok()
 }
 
 /// Which half of a row that does not follow is at fault. When the row after it (or, for the last
@@ -190,9 +188,7 @@ pub(crate) fn blame(
         (Some(hash), Ok(Some(next))) if next.seq == row.seq + 1 => {
             next.open(run, hash, decoder).follows
         }
-        (Some(hash), Ok(None)) => {
-            recorded_head(connection, run).is_ok_and(|head| head == Some((row.seq, *hash)))
-        }
+        (Some(hash), Ok(None)) => recorded_head(connection, run) == Some((row.seq, *hash)),
         _ => false,
     };
     if hash_holds {
@@ -211,6 +207,10 @@ fn integer(value: ValueRef<'_>) -> Option<i64> {
 
 fn text(value: ValueRef<'_>) -> Option<String> {
     value.as_str().ok().map(str::to_owned)
+}
+
+fn hash_of(value: ValueRef<'_>) -> Option<RowHash> {
+    blob(value).and_then(|bytes| bytes.try_into().ok())
 }
 
 fn blob(value: ValueRef<'_>) -> Option<&[u8]> {

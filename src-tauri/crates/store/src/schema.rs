@@ -60,7 +60,7 @@ pub(crate) fn open(data_dir: &Path) -> Result<Opened, LogError> {
         file_system::private_folder(&data_dir.join(folder))?;
     }
     let in_file = |error: rusqlite::Error| fault::database(&path, &error);
-    let mut connection = connect(&path, Access::Create)?;
+    let mut connection = connect(&path, Access::Write)?;
     if !is_ready(&connection).map_err(in_file)? {
         // Two first starts at once: one makes the file, the other waits and finds it made.
         let _setup = file_system::wait_for_lock(&data_dir.join("locks/setup"), SETUP_WAIT)?;
@@ -87,7 +87,7 @@ pub(crate) fn open(data_dir: &Path) -> Result<Opened, LogError> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     /// Everything; the file is made when it is missing.
-    Create,
+    Write,
     /// Reading only.
     Read,
 }
@@ -95,7 +95,7 @@ pub(crate) enum Access {
 /// Opens a connection with the settings that every connection has.
 pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, LogError> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if access == Access::Create {
+    if access == Access::Write {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let connect = || -> rusqlite::Result<Connection> {
@@ -104,7 +104,7 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, LogErro
         connection.pragma_update(None, "cache_size", CACHE_KIB)?;
         connection.pragma_update(None, "foreign_keys", true)?;
         match access {
-            Access::Create => {
+            Access::Write => {
                 connection.pragma_update(None, "synchronous", "FULL")?;
                 connection.pragma_update(None, "journal_size_limit", WAL_LIMIT_BYTES)?;
             }
@@ -202,7 +202,10 @@ fn name_types(connection: &mut Connection) -> rusqlite::Result<()> {
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for name in Payload::NAMES {
-        transaction.execute("INSERT OR IGNORE INTO types (name) VALUES (?1)", [name])?;
+        transaction.execute(
+            "INSERT INTO types (name) VALUES (?1) ON CONFLICT DO NOTHING",
+            [name],
+        )?;
     }
     transaction.commit()
 }

@@ -21,6 +21,7 @@ use crate::file_system;
 use crate::log::{Append, Fence, Log, LogError, Reading};
 use crate::projection::{self, Rebuilt};
 use crate::reader::{self, Readers};
+use crate::rows;
 use crate::schema::{self, Access};
 use crate::watch::Changes;
 use crate::writer::{Work, Writer, WriterStats};
@@ -214,11 +215,10 @@ impl Store {
         let mut rebuilt = 0;
         for run in runs {
             let reading = self.read_whole(run).await?;
-            let seq = match self.head(run).await {
-                Ok((seq, _)) => seq,
-                // Only the list knows of it: that is a damage, and the list its only trace.
-                Err(LogError::NoRun(_)) => continue,
-                Err(error) => return Err(error),
+            let last = move |connection: &Connection| rows::last(connection, run);
+            // Only the list knows of it: that is a damage, and the list its only trace.
+            let Ok(Some((seq, _))) = self.look(last).await else {
+                continue;
             };
             let tree = self.tree_from_events(run, &reading).await?;
             let Rebuilt { line, actions } = projection::rebuild(run, &reading, fold);
@@ -245,7 +245,7 @@ impl Store {
     pub async fn checkpoint(&self) -> Result<(), LogError> {
         let path = self.shared.database.clone();
         let task = tokio::task::spawn_blocking(move || {
-            let connection = schema::connect(&path, Access::Create)?;
+            let connection = schema::connect(&path, Access::Write)?;
             let checkpoint =
                 connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             checkpoint.map_err(|error| fault::database(&path, &error))

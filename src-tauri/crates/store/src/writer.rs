@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{mpsc, watch};
 
 use crate::codec::Encoder;
@@ -138,9 +138,10 @@ impl Desk {
         }
         match self.commit(&mut group) {
             Ok(outcomes) => answer_all(group, outcomes),
-            Err(error) if group.len() == 1 => {
+            Err(error) if group.len() == 1 || is_busy(&error) => {
                 let error = fault::database(&self.path, &error);
-                answer_all(group, vec![Err(error)]);
+                let outcomes = vec![Err(error); group.len()];
+                answer_all(group, outcomes);
             }
             Err(_) => {
                 for work in group {
@@ -203,6 +204,12 @@ impl Desk {
             self.changes.send_modify(|count| *count += 1);
         }
     }
+}
+
+/// Whether another process kept the database for longer than anyone should: then it does so
+/// for each piece alone as well.
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
 fn answer_all(group: VecDeque<Box<dyn Work>>, outcomes: Vec<Result<(), LogError>>) {

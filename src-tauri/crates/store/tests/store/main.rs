@@ -2,6 +2,8 @@
 
 mod damage;
 mod disk;
+mod forged;
+mod groups;
 mod growth;
 mod locks;
 mod processes;
