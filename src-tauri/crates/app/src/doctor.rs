@@ -139,7 +139,7 @@ impl Longrein {
             key,
             limits: longrein_models::Limits::default(),
         };
-        let listed = longrein_models::list_models(&config).await;
+        let listed = longrein_models::list_models(config).await;
         listed.map_err(|error| AppError::new(AppErrorCode::Refused, error.message, error.remedy))
     }
 }

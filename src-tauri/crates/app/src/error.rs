@@ -46,10 +46,13 @@ impl AppError {
     }
 
     /// Another process drives the run.
-    pub fn held(run: RunId, holder: &Holder) -> Self {
+    pub fn held(run: RunId, holder: Option<&Holder>) -> Self {
+        let by = holder.map_or("another process".to_owned(), |holder| {
+            format!("process {} ({})", holder.pid, holder.command)
+        });
         Self::new(
             AppErrorCode::Busy,
-            format!("Run {run} is driven by process {} ({}).", holder.pid, holder.command),
+            format!("Run {run} is driven by {by}."),
             format!("Follow it with: longrein watch {run}. Or end that process first with: longrein resume {run} --take-over"),
         )
     }
@@ -96,7 +99,7 @@ impl From<Unavailable> for AppError {
 /// A lock that can't be had, for a run.
 pub(crate) fn of_lock(run: RunId, error: LockError) -> AppError {
     match error {
-        LockError::Held { holder } => AppError::held(run, &holder),
+        LockError::Held { holder, .. } => AppError::held(run, holder.as_ref()),
         LockError::Log(error) => error.into(),
         error => AppError::new(AppErrorCode::Io, sentence(&error.to_string()), "Check the folder locks in the data folder."),
     }

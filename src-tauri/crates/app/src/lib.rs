@@ -74,7 +74,7 @@ impl Longrein {
         let config = config::load(&paths.data).map_err(|problems| config::as_error(&problems))?;
         let live = live::LiveHub::default();
         let world = world::AppWorld::new(paths.clone(), config.clone(), live.clone(), options.pace);
-        longrein_store::lock::sweep(&paths.data);
+        longrein_store::groups::sweep(&paths.data)?;
         Ok(Self {
             inner: Arc::new(Inner {
                 paths,

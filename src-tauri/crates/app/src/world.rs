@@ -9,7 +9,7 @@ use std::time::Duration;
 use longrein_core::policy::is_granted;
 use longrein_core::run::Run;
 use longrein_mcp::{McpServer, ServerConfig};
-use longrein_models::demo::DemoModel;
+use longrein_models::demo::Demo;
 use longrein_models::{Limits, OpenAiChat, OpenAiChatConfig};
 use longrein_protocol::agent::{AgentSpec, ToolSettings};
 use longrein_protocol::block::ModelErrorClass;
@@ -155,7 +155,7 @@ fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>) -> ToolSpe
 impl World for AppWorld {
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
         if name == DEMO_MODEL {
-            return Ok(Arc::new(DemoModel::new(self.pace)));
+            return Ok(Arc::new(Demo::new(self.pace)));
         }
         let unknown = |message: String, remedy: String| ModelError {
             class: ModelErrorClass::UnknownModel,

@@ -1,0 +1,166 @@
+//! Changes of `config.toml` by a program: only what is meant changes, comments and order stay, and
+//! the file is either the old one or the new one.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use longrein_core::agent_file::Problem;
+use toml_edit::{DocumentMut, Item, Table, TableLike, value};
+
+use super::read::check;
+use super::{Config, FILE_NAME, ProviderConfig, Theme, as_error, path, text};
+use crate::error::{AppError, AppErrorCode};
+
+/// Adds a provider or changes the one of this name. Returns the configuration as it is now.
+///
+/// # Errors
+/// When the file has mistakes already, when the provider would be one, or when the file can't be
+/// written; the file then stays as it was.
+pub fn set_provider(
+    data_dir: &Path,
+    name: &str,
+    provider: &ProviderConfig,
+) -> Result<Config, AppError> {
+    edit(data_dir, |document| {
+        let entry = table_at(table_at(document.as_table_mut(), "providers")?, name)?;
+        set(entry, "format", provider.format.name());
+        set(entry, "base_url", &provider.base_url);
+        match &provider.key_variable {
+            Some(variable) => set(entry, "key", &format!("env:{variable}")),
+            None => {
+                entry.remove("key");
+            }
+        }
+        Some(())
+    })
+}
+
+/// Removes a provider; removing one that is not there changes nothing.
+///
+/// # Errors
+/// As [`set_provider`].
+pub fn remove_provider(data_dir: &Path, name: &str) -> Result<Config, AppError> {
+    edit(data_dir, |document| {
+        if let Some(providers) = document
+            .get_mut("providers")
+            .and_then(Item::as_table_like_mut)
+        {
+            providers.remove(name);
+        }
+        Some(())
+    })
+}
+
+/// Chooses how the window looks.
+///
+/// # Errors
+/// As [`set_provider`].
+pub fn set_theme(data_dir: &Path, theme: Theme) -> Result<Config, AppError> {
+    edit(data_dir, |document| {
+        set(
+            table_at(document.as_table_mut(), "ui")?,
+            "theme",
+            theme.name(),
+        );
+        Some(())
+    })
+}
+
+/// Changes a value and keeps what stands beside it.
+fn set(table: &mut dyn TableLike, key: &str, text: &str) {
+    match table.get_mut(key).and_then(Item::as_value_mut) {
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = text.into();
+            *old.decor_mut() = decor;
+        }
+        None => {
+            table.insert(key, value(text));
+        }
+    }
+}
+
+/// The table below a key, made when it is missing.
+fn table_at<'t>(table: &'t mut dyn TableLike, key: &str) -> Option<&'t mut dyn TableLike> {
+    if !table.contains_key(key) {
+        let mut fresh = Table::new();
+        // A table that only holds tables needs no heading of its own.
+        fresh.set_implicit(true);
+        table.insert(key, Item::Table(fresh));
+    }
+    table.get_mut(key)?.as_table_like_mut()
+}
+
+fn edit(
+    data_dir: &Path,
+    change: impl FnOnce(&mut DocumentMut) -> Option<()>,
+) -> Result<Config, AppError> {
+    let old = text(data_dir).map_err(|problems| refused(&problems))?;
+    let checked = check(&old);
+    if checked.config.is_none() {
+        return Err(refused(&checked.problems));
+    }
+    let mut document: DocumentMut = old.parse().map_err(|error| {
+        AppError::usage(
+            format!("{FILE_NAME} can't be edited: {error}."),
+            "Correct it by hand.",
+        )
+    })?;
+    if change(&mut document).is_none() {
+        let remedy = "Write its sections as [providers.NAME] and [ui].";
+        return Err(AppError::usage(
+            format!("{FILE_NAME} can't be edited as it is written."),
+            remedy,
+        ));
+    }
+    let new = document.to_string();
+    let checked = check(&new);
+    let Some(config) = checked.config else {
+        return Err(as_error(&checked.problems));
+    };
+    if new != old {
+        replace(data_dir, &new).map_err(|error| {
+            AppError::new(
+                AppErrorCode::Io,
+                format!("{} can't be written: {error}.", path(data_dir).display()),
+                "Check the disk and that you may write to the data folder; the old file is still there.",
+            )
+        })?;
+    }
+    Ok(config)
+}
+
+fn refused(problems: &[Problem]) -> AppError {
+    let error = as_error(problems);
+    let message = format!(
+        "{FILE_NAME} was not changed, because it has a mistake already. {}",
+        error.message
+    );
+    AppError::new(error.code, message, error.remedy)
+}
+
+/// Writes beside the old file and moves the new one into its place, both on the disk before this
+/// returns.
+fn replace(data_dir: &Path, text: &str) -> io::Result<()> {
+    let fresh = data_dir.join(format!(".{FILE_NAME}.{}", std::process::id()));
+    let written = write_new(&fresh, text).and_then(|()| std::fs::rename(&fresh, path(data_dir)));
+    if let Err(error) = written {
+        let _ = std::fs::remove_file(&fresh);
+        return Err(error);
+    }
+    File::open(data_dir)?.sync_all()
+}
+
+fn write_new(fresh: &Path, text: &str) -> io::Result<()> {
+    // One that a killed process of the same id left behind is in the way.
+    let _ = std::fs::remove_file(fresh);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(fresh)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}

@@ -1,0 +1,275 @@
+//! Configurations with and without mistakes, keys, and edits.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use expect_test::{Expect, expect};
+
+use super::*;
+
+fn problems(text: &str) -> String {
+    let Checked { config, problems } = check(text);
+    let usable = if config.is_some() { "usable\n" } else { "" };
+    let lines: Vec<String> = problems
+        .iter()
+        .map(|problem| format!("{} | {problem}\n", problem.path))
+        .collect();
+    format!("{}{usable}", lines.concat())
+}
+
+fn told(text: &str, expected: Expect) {
+    expected.assert_eq(&problems(text));
+}
+
+const WHOLE: &str = r#"# what belongs to this machine
+[providers.local]
+format = "openai-chat"     # speaks what most speak
+base_url = "http://127.0.0.1:8080/v1/"
+
+[providers.open-router]
+format = "openai-chat"
+base_url = "https://openrouter.ai/api/v1"
+key = "env:ROUTER_KEY"
+
+[mcp.counter]
+command = ["python3", "counter.py", "marks.txt"]
+env = { TOKEN = "env:COUNTER_TOKEN", LEVEL = "debug" }
+trusted = true
+
+[ui]
+theme = "dark"
+"#;
+
+#[test]
+fn a_whole_file_is_read() {
+    let config = check(WHOLE).config.unwrap();
+    let local = &config.providers["local"];
+    assert_eq!(
+        (local.base_url.as_str(), &local.key_variable),
+        ("http://127.0.0.1:8080/v1", &None)
+    );
+    assert_eq!(
+        config.providers["open-router"].key_variable.as_deref(),
+        Some("ROUTER_KEY")
+    );
+    let counter = &config.mcp["counter"];
+    assert_eq!(counter.command.len(), 3);
+    assert!(counter.trusted);
+    assert_eq!(
+        counter.env["TOKEN"],
+        EnvValue::Variable("COUNTER_TOKEN".to_owned())
+    );
+    assert_eq!(counter.env["LEVEL"], EnvValue::Plain("debug".to_owned()));
+    assert_eq!(config.ui.theme, Theme::Dark);
+    assert_eq!(check("").config.unwrap(), Config::default());
+}
+
+#[test]
+fn mistakes_in_providers_are_told() {
+    told("[providers.local]", expect![[""]]);
+    told("[providers]\nlocal = \"http://x\"", expect![[""]]);
+    told("[provider.local]\nformat = \"openai-chat\"", expect![[""]]);
+    told(
+        r#"
+[providers.demo]
+format = "openai-chat"
+base_url = "localhost:8080"
+[providers."a b"]
+[providers.old]
+format = "anthropic"
+base_url = "https://user:pass@host/v1"
+tool_mode = "schema"
+[providers.new]
+format = "openai_chat"
+base_url = "https://host/v1?key=sk-12345"
+baseurl = "x"
+[providers.far]
+format = "openai-chat"
+base_url = "http://192.168.1.9/v1"
+"#,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn a_key_in_the_file_is_refused_and_never_repeated() {
+    let text = r#"
+[providers.openai]
+format = "openai-chat"
+base_url = "https://api.openai.com/v1"
+key = "sk-very-secret"
+[providers.kept]
+format = "openai-chat"
+base_url = "https://api.example.com/v1"
+key = "secret:kept"
+[providers.odd]
+format = "openai-chat"
+base_url = "https://api.example.com/v1"
+key = "env:sk very secret"
+[mcp.counter]
+command = ["counter"]
+env = { TOKEN = "sk-very-secret", OTHER = "secret:other", "9" = "x", N = 3 }
+"#;
+    let told = problems(text);
+    assert!(!told.contains("very"), "{told}");
+    expect![[""]].assert_eq(&told);
+}
+
+#[test]
+fn mistakes_in_servers_and_the_window_are_told() {
+    told(
+        r#"
+[mcp.a]
+[mcp.b]
+command = "python3 server.py"
+trusted = "yes"
+[mcp.c]
+command = []
+[mcp.d]
+url = "https://mcp.example.com"
+headers = { "x-api-key" = "secret:d" }
+[ui]
+theme = "drak"
+"#,
+        expect![[""]],
+    );
+    told("theme = \"dark\"", expect![[""]]);
+}
+
+fn provider(key_variable: Option<&str>) -> ProviderConfig {
+    ProviderConfig {
+        format: ProviderFormat::OpenAiChat,
+        base_url: "http://127.0.0.1:1/v1".to_owned(),
+        key_variable: key_variable.map(str::to_owned),
+    }
+}
+
+#[test]
+fn the_key_for_longrein_alone_goes_first_then_the_named_then_the_usual_one() {
+    let found = |config: ProviderConfig, set: &'static [&'static str]| {
+        let variable = move |name: &str| set.contains(&name).then(|| name.to_owned());
+        // A secret does not show itself; whether one was found is what counts here.
+        config
+            .key_from("openai", &variable)
+            .map(|key| key.is_some())
+    };
+    assert!(!found(provider(None), &[]).unwrap());
+    assert!(found(provider(None), &["OPENAI_API_KEY"]).unwrap());
+    assert!(found(provider(None), &["LONGREIN_OPENAI_API_KEY"]).unwrap());
+    assert!(found(provider(Some("MINE")), &["MINE"]).unwrap());
+    assert!(found(provider(Some("MINE")), &["LONGREIN_OPENAI_API_KEY"]).unwrap());
+    let error = found(provider(Some("MINE")), &["OPENAI_API_KEY"]).unwrap_err();
+    assert_eq!(
+        error.message,
+        "The key of provider openai is not there: the variable MINE is not set."
+    );
+    assert_eq!(own_variable("open-router"), "LONGREIN_OPEN_ROUTER_API_KEY");
+}
+
+#[test]
+fn a_server_gets_what_was_granted_or_is_not_started() {
+    let counter = &check(WHOLE).config.unwrap().mcp["counter"];
+    let env = counter
+        .env_from(&|name| (name == "COUNTER_TOKEN").then(|| "t".to_owned()))
+        .unwrap();
+    assert_eq!(
+        env,
+        BTreeMap::from([
+            ("LEVEL".to_owned(), "debug".to_owned()),
+            ("TOKEN".to_owned(), "t".to_owned())
+        ])
+    );
+    let error = counter.env_from(&|_| None).unwrap_err();
+    assert!(
+        error.message.contains("COUNTER_TOKEN, which is not set"),
+        "{}",
+        error.message
+    );
+}
+
+#[test]
+fn an_edit_changes_what_is_meant_and_keeps_comments() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = path(folder.path());
+    fs::write(&file, WHOLE).unwrap();
+    let moved = ProviderConfig {
+        base_url: "http://127.0.0.1:9/v1".to_owned(),
+        ..provider(None)
+    };
+    let config = set_provider(folder.path(), "local", &moved).unwrap();
+    assert_eq!(config.providers["local"].base_url, "http://127.0.0.1:9/v1");
+    let expected = WHOLE.replace("http://127.0.0.1:8080/v1/", "http://127.0.0.1:9/v1");
+    assert_eq!(fs::read_to_string(&file).unwrap(), expected);
+    set_theme(folder.path(), Theme::Light).unwrap();
+    remove_provider(folder.path(), "open-router").unwrap();
+    remove_provider(folder.path(), "never-there").unwrap();
+    let config = load(folder.path()).unwrap();
+    assert_eq!((config.ui.theme, config.providers.len()), (Theme::Light, 1));
+    assert!(
+        fs::read_to_string(&file)
+            .unwrap()
+            .starts_with("# what belongs to this machine\n")
+    );
+}
+
+#[test]
+fn a_new_file_is_readable_for_its_owner_only_and_is_what_was_set() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(load(folder.path()).unwrap(), Config::default());
+    set_theme(folder.path(), Theme::Dark).unwrap();
+    set_provider(folder.path(), "openai", &provider(Some("MINE"))).unwrap();
+    let file = path(folder.path());
+    assert_eq!(
+        fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    expect![[""]].assert_eq(&fs::read_to_string(&file).unwrap());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_with_a_mistake_is_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = path(folder.path());
+    for broken in ["[ui\n", "[ui]\ntheme = 3\n", "# fine\nsurprise = true\n"] {
+        fs::write(&file, broken).unwrap();
+        assert!(load(folder.path()).is_err());
+        let error = set_theme(folder.path(), Theme::Dark).unwrap_err();
+        assert!(
+            error.message.starts_with("config.toml was not changed"),
+            "{}",
+            error.message
+        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), broken);
+    }
+    fs::write(&file, [0xff, 0xfe]).unwrap();
+    let problems = load(folder.path()).unwrap_err();
+    assert_eq!(problems[0].remedy, "Save it as UTF-8 text.");
+    assert!(set_theme(folder.path(), Theme::Dark).is_err());
+    assert_eq!(fs::read(&file).unwrap(), [0xff, 0xfe]);
+}
+
+#[test]
+fn a_provider_that_would_be_a_mistake_is_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = ProviderConfig {
+        base_url: "ftp://host".to_owned(),
+        ..provider(None)
+    };
+    let error = set_provider(folder.path(), "local", &wrong).unwrap_err();
+    assert!(
+        error
+            .message
+            .ends_with("This is not an http or https address."),
+        "{}",
+        error.message
+    );
+    assert!(set_provider(folder.path(), "no name", &provider(None)).is_err());
+    assert!(!path(folder.path()).exists());
+}
+
+#[test]
+fn several_mistakes_are_one_failure_that_names_each() {
+    let error = as_error(&check("[ui]\ntheme = \"drak\"\nsize = 3").problems);
+    expect![[""]].assert_eq(&format!("{}\n{}", error.message, error.remedy));
+}
