@@ -94,9 +94,9 @@ export default {
     const rein = page.getByTestId('rein');
     await rein.waitFor();
     await rein.evaluate((view) => (view.scrollTop = 0));
-    await rein.getByText('Plan: 5 items').click();
+    await rein.getByText('update plan 5 items, 0 done').click();
     await page.getByTestId('conversation').getByText('update_plan').waitFor();
-    assert.equal(await rein.locator('[aria-current=step]').innerText().then((words) => words.split('\n')[0]), 'Plan: 5 items');
+    assert.equal(await rein.locator('[aria-current=step]').innerText().then((words) => words.split('\n')[0]), 'Update plan 5 items, 0 done');
   },
 
   'a run of 5,000 rows opens at its end and draws only what is in view': async (world) => {
@@ -172,9 +172,13 @@ export default {
     const { page } = await openScene(world.context, world.address, 'handed-off', { hash: RUN });
     const end = page.getByTestId('run-end');
     await end.getByText('Start the server at').waitFor();
+    await page.locator('[data-testid=rein] .knot.break.waiting').waitFor();
     await end.getByRole('button', { name: 'Resume' }).click();
     await page.locator('[data-testid=run-state][data-state=running]').waitFor();
     assert.deepEqual(await callsOf(page, 'resumeRun'), [['01JE7']]);
+    // The break that the handoff left is closed: the line runs through it.
+    assert.equal(await page.locator('[data-testid=rein] .knot.break.waiting').count(), 0);
+    assert.equal(await page.locator('[data-testid=rein] .knot.break').count(), 1);
   },
 
   'what is said while it works is handed over, and kept when it can’t be': async (world) => {

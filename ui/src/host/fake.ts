@@ -112,7 +112,7 @@ export class FakeHost implements Host, FakeControls {
   }
 
   cancelRun = (run: string) => this.called('cancelRun', [run], () => this.settle(run, (story) => story.stop('cancelled', 'Cancelled by you.')));
-  pauseRun = (run: string) => this.called('pauseRun', [run], () => this.settle(run, (story) => story.state('paused', 'Paused by you.', 'Resume it when you like.', 0)));
+  pauseRun = (run: string) => this.called('pauseRun', [run], () => this.settle(run, (story) => story.stop('paused', 'Paused by you.', 'Resume it when you like.')));
   resumeRun = (run: string) => this.called('resumeRun', [run], () => this.settle(run, (story) => story.state('running', '', '', 0)));
   sayToRun = (run: string, text: string) => this.called('sayToRun', [run, text], () => this.settle(run, (story) => story.question(text, 'Steered')));
 
@@ -132,7 +132,7 @@ export class FakeHost implements Host, FakeControls {
       story.rows[place] = {
         ...row,
         content: { ...row.content, state, outcome, decision: state === 'denied' ? 'Denied by you.' : 'Approved by you.', latency_ms: 320 },
-        knot: row.knot && { ...row.knot, tone: state === 'denied' ? 'bad' : 'plain', detail: state === 'denied' ? 'denied by you' : 'approved by you' },
+        knot: row.knot && { ...row.knot, shape: 'ring', tone: 'plain', detail: state === 'denied' ? 'refused by you' : 'approved by you' },
       };
       story.state('running', '', '', 0);
     });

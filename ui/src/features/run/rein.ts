@@ -18,6 +18,8 @@ export interface ReinKnot {
   place: number;
   at: number;
   knot: Knot;
+  /** Whether the line is open here until a person closes it. */
+  open: boolean;
 }
 
 /** A straight part of the line. */
@@ -26,12 +28,23 @@ export interface Strand {
   to: number;
 }
 
-export function knotsOf(rows: readonly Row[]): ReinKnot[] {
+/** The knots of a run in this state. A break that was closed is drawn as a part of the line. */
+export function knotsOf(rows: readonly Row[], state: RunState): ReinKnot[] {
   const knots: ReinKnot[] = [];
   rows.forEach((row, place) => {
-    if (row.knot) knots.push({ key: row.key, place, at: row.at, knot: row.knot });
+    if (row.knot) knots.push({ key: row.key, place, at: row.at, knot: row.knot, open: false });
+  });
+  knots.forEach((entry, index) => {
+    if (entry.knot.shape !== 'break' || entry.knot.tone !== 'waiting') return;
+    entry.open = isAsked(rows[entry.place]) || (index === knots.length - 1 && state !== 'running');
+    if (!entry.open) entry.knot = { ...entry.knot, tone: 'plain' };
   });
   return knots;
+}
+
+/** An action that waits is open whatever came after it; a pause or a handoff only while it lasts. */
+function isAsked(row: Row | undefined): boolean {
+  return row?.content.kind === 'action' && (row.content.state === 'asked' || row.content.state === 'uncertain');
 }
 
 export function knotY(index: number): number {
@@ -57,7 +70,7 @@ export function strands(knots: readonly ReinKnot[], first: number, last: number,
     const entry = knots[index];
     if (!entry) break;
     const before = knots[index - 1];
-    if (before && isOpen(before.knot)) continue;
+    if (before?.open) continue;
     if (!before && !begins) continue;
     const from = before ? knotY(index - 1) + gap(before.knot) : 0;
     const to = knotY(index) - gap(entry.knot);
@@ -70,11 +83,6 @@ export function strands(knots: readonly ReinKnot[], first: number, last: number,
 
 function gap(knot: Knot): number {
   return knot.shape === 'splice' ? SPLICE_GAP : 0;
-}
-
-/** Whether the line is open at this knot: it waits for a person. */
-export function isOpen(knot: Knot): boolean {
-  return knot.shape === 'break' && knot.tone === 'waiting';
 }
 
 /** Strands as one path, so that the rein is one line. */

@@ -42,7 +42,7 @@ export function opening(run: string, title = 'Vector indexes for 100 M vectors o
   return new Story(run, title)
     .question(QUESTION)
     .answer('I’ll name the candidates first, then read what the library says of each, and keep only measurements that name their hardware.', 'The person wants three indexes compared on one machine, with sources. The library is the only thing that I can read. I should look for build time, memory and recall, and be careful to keep the hardware with each number.')
-    .action({ tool: 'update_plan', brief: '5 items', outcome: '5 items', effect: 'workspace', latency_ms: 3, arguments: JSON.stringify({ items: plan(0) }, null, 2), result: 'The plan has 5 items.' }, { label: 'Plan: 5 items' })
+    .action({ tool: 'update_plan', brief: '5 items, 0 done', outcome: 'the plan has 5 items', effect: 'workspace', latency_ms: 3, arguments: JSON.stringify({ items: plan(0) }, null, 2), result: 'The plan has 5 items.' })
     .action({ tool: 'search_library', brief: '“disk-based index 100M build time”', outcome: '3 passages of 2 documents', trust: 'untrusted', sources: ['S1', 'S2'], latency_ms: 212, result: PASSAGES })
     .action({ tool: 'search_library', brief: '“recall at equal memory”', outcome: '4 passages of 3 documents', trust: 'untrusted', sources: ['S1', 'S2', 'S3'], latency_ms: 96, result: PASSAGES })
     .action({ tool: 'read_source', brief: 'S3, pages 5–7', outcome: '2,140 words', trust: 'untrusted', sources: ['S3'], latency_ms: 18, result: PASSAGES })
@@ -65,14 +65,14 @@ They agree on recall at equal memory and differ most in **build time** [S1: "the
 /** The page written and checked, with one quote that had to be mended. */
 export function finished(run: string): Story {
   return opening(run)
-    .action({ tool: 'write_file', brief: 'index.html', outcome: '21 KB written', effect: 'workspace', latency_ms: 7, arguments: JSON.stringify({ path: PATH, content: '<!doctype html>…' }, null, 2) }, { label: 'Page written' })
-    .action({ tool: 'publish_artifact', brief: 'index.html', outcome: '6 citations rendered', effect: 'workspace', latency_ms: 41 }, { label: 'Published' })
+    .action({ tool: 'write_file', brief: 'index.html', outcome: '21 KB written', effect: 'workspace', latency_ms: 7, arguments: JSON.stringify({ path: PATH, content: '<!doctype html>…' }, null, 2) })
+    .action({ tool: 'publish_artifact', brief: 'index.html', outcome: '6 citations rendered', effect: 'workspace', latency_ms: 41 })
     .verified([
       { criterion: 'index.html exists, at least 1000 bytes', holds: true, evidence: '21,480 bytes' },
       { criterion: 'every quote in index.html is in its source, and nothing is uncited', holds: false, evidence: '5 of 6 quotes', difference: ['“lists are built in an hour” is not in S2; nearest: “lists were built in 52 min, the graph in 9 h”. Quote the words as they stand, or cite without words.'] },
     ])
-    .action({ tool: 'edit_file', brief: 'index.html, 1 place', outcome: '1 match replaced', effect: 'workspace', latency_ms: 5 }, { label: 'Quote mended' })
-    .action({ tool: 'publish_artifact', brief: 'index.html', outcome: '6 citations rendered', effect: 'workspace', latency_ms: 38 }, { label: 'Published' })
+    .action({ tool: 'edit_file', brief: 'index.html, 1 place', outcome: '1 match replaced', effect: 'workspace', latency_ms: 5 })
+    .action({ tool: 'publish_artifact', brief: 'index.html', outcome: '6 citations rendered', effect: 'workspace', latency_ms: 38 })
     .answer('The page is ready. The disk graph is the best of the three that **fits one machine**; the quantised lists are the choice when the index is rebuilt every day.')
     .verified([
       { criterion: 'index.html exists, at least 1000 bytes', holds: true, evidence: '21,486 bytes' },
@@ -99,7 +99,7 @@ export function waiting(run: string): Story {
   const posted = { channel: '#ann-lab', text: 'First comparison is up: 3 indexes, 12 measurements, 6 quotes checked. Draft attached.' };
   return opening(run)
     .compacted('61k tokens became 9k: older tool results left the request. 4 constraints and 4 sources stay pinned.', 'Compacted 61k to 9k')
-    .action({ tool: 'write_file', brief: 'index.html', outcome: '21 KB written', effect: 'workspace', latency_ms: 7 }, { label: 'Page written' })
+    .action({ tool: 'write_file', brief: 'index.html', outcome: '21 KB written', effect: 'workspace', latency_ms: 7 })
     .splice('The app was killed at 20:33. Nothing was repeated, one model request was made again.')
     .answer('The page stands. Before the check I’d like to tell the lab that a draft is up.')
     .action({
@@ -110,7 +110,7 @@ export function waiting(run: string): Story {
       decision: 'Its effect is irreversible, no rule allows it, and this run has read untrusted text.',
       arguments: JSON.stringify(posted, null, 2),
       latency_ms: null,
-    }, { label: 'slack.post_message' })
+    })
     .plan(plan(4))
     .state('waiting', 'An answer about slack.post_message');
 }

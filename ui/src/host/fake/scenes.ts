@@ -125,7 +125,7 @@ function unreadable(run: string): Story {
 
 function streaming(): Scene {
   const scene = withStories(midway('01JE7'));
-  const after = midway('01JE7').answer(`${STREAMED[2]}ine.</p>\n\`\`\``).action({ tool: 'write_file', brief: 'index.html', outcome: '21 KB written', effect: 'workspace', latency_ms: 7 }, { label: 'Page written' });
+  const after = midway('01JE7').answer(`${STREAMED[2]}ine.</p>\n\`\`\``).action({ tool: 'write_file', brief: 'index.html', outcome: '21 KB written', effect: 'workspace', latency_ms: 7 });
   const done = finished('01JE7');
   scene.beats.set('01JE7', [
     ...STREAMED.map((text): ViewUpdate[] => [{ kind: 'provisional', text, thinking: 'The person wants one page.' }]),

@@ -1,4 +1,5 @@
 import type { ActionRow, ArtifactLine, Claim, CriterionResult, Knot, KnotShape, PlanItem, Row, RowContent, RunHead, RunLine, RunState, RunView, SourceLine } from '../bindings';
+import { RUN_STATES } from '$shared/states';
 
 /** The present of every scene, so that pictures and tests don't depend on the clock. */
 export const NOW = Date.UTC(2026, 10, 26, 19, 36, 0);
@@ -68,7 +69,7 @@ export class Story {
     return this.row({ kind: 'answer', text, thinking }, null);
   }
 
-  action(parts: ActionParts, knot: Partial<Knot> = {}): this {
+  action(parts: ActionParts): this {
     this.head.actions.used += 1;
     const action: ActionRow = {
       action: `a${this.seq}`,
@@ -88,8 +89,11 @@ export class Story {
     if (action.trust === 'untrusted') this.head.tainted = true;
     const tone = action.state === 'started' ? 'running' : action.state === 'asked' ? 'waiting' : action.state === 'failed' || action.state === 'denied' ? 'bad' : 'plain';
     const shape: KnotShape = action.state === 'asked' ? 'break' : 'ring';
-    const detail = action.state === 'asked' ? 'waits for you' : [action.tool, action.outcome].filter(Boolean).join(' · ');
-    return this.row({ kind: 'action', ...action }, { shape, tone, label: parts.brief, detail, ...knot }, `action-${action.action}`);
+    const asked = action.state === 'asked';
+    const label = asked ? action.tool : `${action.tool.replaceAll('_', ' ')} ${action.brief}`;
+    const took = action.latency_ms === null ? '' : `${action.latency_ms} ms`;
+    const detail = asked ? 'waits for you' : action.state === 'started' ? 'runs' : [action.outcome, took].filter(Boolean).join(' · ');
+    return this.row({ kind: 'action', ...action }, { shape, tone, label, detail }, `action-${action.action}`);
   }
 
   splice(text: string): this {
@@ -115,15 +119,16 @@ export class Story {
     const held = results.filter((result) => result.holds).length;
     return this.row(
       { kind: 'verification', results, accepted },
-      { shape: 'ring', tone: accepted ? 'good' : 'bad', label: accepted ? 'Checked' : 'Check failed', detail: `${held} of ${results.length} hold` },
+      { shape: 'ring', tone: accepted ? 'good' : 'bad', label: 'Checked', detail: `${held} of ${results.length} hold` },
     );
   }
 
   stop(state: RunState, text: string, remedy = ''): this {
     this.state(state, state === 'accepted' ? '' : text, remedy);
     const good = state === 'accepted' || state === 'unverified';
-    const tone = good ? 'good' : state === 'handed_off' ? 'waiting' : state === 'failed' ? 'bad' : 'plain';
-    return this.row({ kind: 'stop', state, text, remedy }, { shape: good ? 'end' : 'stop', tone, label: good ? 'Delivered' : 'Stopped', detail: text });
+    const waits = state === 'handed_off' || state === 'paused';
+    const tone = state === 'accepted' ? 'good' : waits ? 'waiting' : state === 'failed' ? 'bad' : 'plain';
+    return this.row({ kind: 'stop', state, text, remedy }, { shape: good ? 'end' : waits ? 'break' : 'stop', tone, label: RUN_STATES[state].words, detail: text });
   }
 
   state(state: RunState, reason = '', remedy = '', minutesAgo = 4): this {
