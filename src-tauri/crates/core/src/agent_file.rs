@@ -2,6 +2,8 @@
 
 mod criteria;
 mod keys;
+#[cfg(test)]
+mod mistakes;
 mod problem;
 pub mod reader;
 mod sections;

@@ -55,6 +55,8 @@ impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
         if self.fault.get().is_none() && self.admits(&buffer.filled()[before..]) {
             return Poll::Ready(Ok(()));
         }
+        // A read that fails leaves the buffer as it was.
+        buffer.set_filled(before);
         let fault = format!("it sent a line longer than {} bytes", self.limit);
         let fault = self.fault.get_or_init(|| fault).clone();
         Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, fault)))

@@ -18,6 +18,7 @@ use rmcp::service::{
 };
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::bounded::{BoundedLines, LINE_BYTES_MAX};
@@ -88,6 +89,7 @@ impl McpServer {
             group,
             stdin,
             stdout,
+            mut listening,
         } = spawn(&config, &words)?;
         let group = Arc::new(group);
         let fault = Arc::new(OnceLock::new());
@@ -115,6 +117,7 @@ impl McpServer {
                     leader,
                     group,
                     words,
+                    listening,
                     fault,
                     ended,
                 };
@@ -131,6 +134,7 @@ impl McpServer {
                 let exited = timeout(CLOSE_GRACE, leader.ended()).await.is_ok();
                 group.end();
                 let status = leader.reap(GONE_LIMIT).await;
+                let _ = timeout(DRAIN_LIMIT, &mut listening).await;
                 let reason = reason(fault.get(), status.filter(|_| exited), &words);
                 Err(failure.into_error(&config, reason, &words))
             }
@@ -165,12 +169,13 @@ impl McpServer {
     }
 
     /// Closes its input, waits a moment for it to end by itself, and ends its process group.
-    pub async fn close(self) {
+    pub async fn close(&self) {
         self.connection.close();
         let mut ending = self.connection.ending.clone();
         let limit = CLOSE_GRACE + GONE_LIMIT;
-        // Whatever happens here, dropping ends the group.
+        // Whether it ended in time or not, nothing of it is left after this.
         let _ = timeout(limit, ending.wait_for(Option::is_some)).await;
+        self.connection.group.end();
     }
 }
 
@@ -245,6 +250,8 @@ struct Warden {
     leader: Leader,
     group: Arc<Group>,
     words: LastWords,
+    /// Ends when everything that the server said was kept.
+    listening: JoinHandle<()>,
     fault: Arc<OnceLock<String>>,
     ended: watch::Sender<Option<String>>,
 }
@@ -265,6 +272,7 @@ impl Warden {
             // An answer that was written before the end still counts.
             let _ = timeout(DRAIN_LIMIT, &mut served).await;
         }
+        let _ = timeout(DRAIN_LIMIT, &mut self.listening).await;
         let reason = reason(self.fault.get(), status.filter(|_| by_itself), &self.words);
         self.ended.send_replace(Some(reason));
     }
@@ -313,6 +321,7 @@ struct Spawned {
     group: Group,
     stdin: ChildStdin,
     stdout: ChildStdout,
+    listening: JoinHandle<()>,
 }
 
 fn spawn(config: &ServerConfig, words: &LastWords) -> Result<Spawned, McpError> {
@@ -343,12 +352,12 @@ fn spawn(config: &ServerConfig, words: &LastWords) -> Result<Spawned, McpError> 
             path: config.groups_file.clone(),
             source,
         })?;
-    tokio::spawn(words.clone().keep(stderr));
     Ok(Spawned {
         leader,
         group,
         stdin,
         stdout,
+        listening: tokio::spawn(words.clone().keep(stderr)),
     })
 }
 

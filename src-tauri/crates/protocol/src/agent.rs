@@ -68,9 +68,9 @@ impl Default for ModelChoice {
     }
 }
 
-/// Which tools the agent has.
+/// Which tools the agent has. Every key but `allow` is a tool's name, so none is unknown.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct ToolGrants {
     /// Names, `server.*`, or `files` for the five file tools.
     pub allow: Vec<String>,

@@ -136,7 +136,7 @@ pub(super) const PLACES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Tools that every agent has or may be granted by name.
+/// Tools that are granted by name, besides those for files.
 pub(super) const SINGLE_TOOLS: &[&str] = &["search_library"];
 
 /// Tools that the design names and this version does not have.

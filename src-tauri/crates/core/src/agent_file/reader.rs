@@ -256,7 +256,10 @@ impl<'t> Reader<'t> {
         match value.get_ref() {
             DeValue::Table(table) => Some(Fields { table, keys, path }),
             other => {
-                let example = format!("[{path}]");
+                let example = match path.split_once('[') {
+                    Some((list, _)) => format!("[[{list}]]"),
+                    None => format!("[{path}]"),
+                };
                 self.wrong_type(&value.span(), path, ("a table", other), &example);
                 None
             }
@@ -306,9 +309,12 @@ impl<'t> Reader<'t> {
     /// Reports a key that the table does not have.
     pub fn unknown_key(&mut self, fields: Fields<'_>, name: &str, span: &Range<usize>) {
         let path = fields.path_of(name);
-        let known: Vec<&str> = fields.keys.iter().map(|key| key.name).collect();
+        let built = fields.keys.iter().filter(|key| key.built);
+        let known: Vec<&str> = built.map(|key| key.name).collect();
         let elsewhere = self.places.iter().find(|(key, _)| *key == name);
         match elsewhere {
+            // Below a heading that could not be read, the key stands in the wrong table for us only.
+            Some(_) if self.is_broken() => {}
             Some((_, place)) if nearest(name, &known).is_none() => {
                 let message = format!("There is no key “{name}” here.");
                 self.error(span, &path, message, format!("Write it under {place}."));

@@ -3,7 +3,7 @@
 use toml::de::{DeTable, DeValue};
 
 use super::keys;
-use super::reader::{At, Reader, join};
+use super::reader::{At, Reader, join, list, nearest};
 use crate::policy::{ALWAYS_GRANTED, FILE_TOOLS, is_granted};
 
 /// Which names stand for several tools where one is expected.
@@ -38,27 +38,25 @@ pub(super) fn check(reader: &mut Reader<'_>, name: &At<String>, path: &str, gran
         return false;
     }
     let known = known_names(grant);
-    if known.contains(&text) {
+    if known.contains(&text) || ALWAYS_GRANTED.contains(&text) {
         return true;
     }
     let message = format!("There is no tool “{text}”.");
-    let remedy = match super::reader::nearest(text, &known) {
+    let remedy = match nearest(text, &known).or_else(|| nearest(text, ALWAYS_GRANTED)) {
         Some(near) => format!("Did you mean “{near}”?"),
         None => format!(
             "Known are {}, and server.tool for the tools of MCP servers.",
-            super::reader::list(&known)
+            list(&known)
         ),
     };
     reader.error(&name.span, path, message, remedy);
     false
 }
 
+/// The names that are worth writing; those that are always granted are not.
 fn known_names(grant: Grant) -> Vec<&'static str> {
     let group = (grant == Grant::Groups).then_some("files");
-    let singles = keys::SINGLE_TOOLS
-        .iter()
-        .chain(FILE_TOOLS)
-        .chain(ALWAYS_GRANTED);
+    let singles = keys::SINGLE_TOOLS.iter().chain(FILE_TOOLS);
     group.into_iter().chain(singles.copied()).collect()
 }
 

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use toml::de::DeValue;
 
-use super::reader::{At, Fields, Reader};
+use super::reader::{At, Fields, Reader, list, nearest};
 
 impl Reader<'_> {
     /// A text.
@@ -44,7 +44,10 @@ impl Reader<'_> {
                     value: text.clone().into_owned(),
                     span,
                 }),
-                other => self.wrong_type(&span, &path, ("a text", other), fields.example(key)),
+                other => {
+                    let part = format!("each part of {path}");
+                    self.wrong_type_of(&span, &path, (&part, "a text", other), fields.example(key));
+                }
             }
         }
         Some(texts)
@@ -140,7 +143,12 @@ impl Reader<'_> {
             self.not_built(&word.span, &path, &what);
         } else {
             let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-            self.unknown(&word.span, &path, (key, &word.value), &names);
+            let message = format!("{path} can't be “{}”.", word.value);
+            let remedy = match nearest(&word.value, &names) {
+                Some(near) => format!("Did you mean “{near}”?"),
+                None => format!("Known are {}.", list(&names)),
+            };
+            self.error(&word.span, &path, message, remedy);
         }
         None
     }
@@ -157,7 +165,17 @@ impl Reader<'_> {
         (expected, found): (&str, &DeValue<'_>),
         example: &str,
     ) {
-        let message = format!("{path} must be {expected}, not {}.", kind_of(found));
+        self.wrong_type_of(span, path, (path, expected, found), example);
+    }
+
+    fn wrong_type_of(
+        &mut self,
+        span: &Range<usize>,
+        path: &str,
+        (what, expected, found): (&str, &str, &DeValue<'_>),
+        example: &str,
+    ) {
+        let message = format!("{what} must be {expected}, not {}.", kind_of(found));
         self.error(
             span,
             path,
