@@ -6,27 +6,41 @@
 
 mod error;
 mod files;
+mod library;
+mod page;
 mod plan;
+mod publish;
 mod show;
+mod sources;
 #[cfg(test)]
 mod testing;
 mod tool;
+mod verify;
 mod workspace;
 
 use std::sync::{Arc, Mutex};
 
 use longrein_runtime::ports::Tool;
 
+pub use library::{Findings, Library, LibraryError};
+pub use verify::HarnessVerifier;
+
 /// What the built-in tools are made with.
 #[derive(Clone, Default)]
-pub struct ToolsConfig {}
+pub struct ToolsConfig {
+    /// The person's documents; none when the agent names no folders.
+    pub library: Option<Arc<Library>>,
+}
 
 /// Every built-in tool, in the order in which a request lists them. Which of them an agent has is
 /// its grants' affair.
 pub fn builtin_tools(config: ToolsConfig) -> Vec<Arc<dyn Tool>> {
-    let _ = config;
-    let mut tools = files::tools(Arc::new(Mutex::new(())));
+    let writing = Arc::new(Mutex::new(()));
+    let mut tools = files::tools(Arc::clone(&writing));
+    tools.push(library::search_library(config.library));
+    tools.push(sources::ReadSource::tool());
     tools.push(plan::update_plan());
+    tools.push(publish::PublishArtifact::tool(writing));
     tools.push(plan::finish());
     tools
 }

@@ -73,7 +73,7 @@ impl Workspace {
         if name == "." {
             return Err(error::conflict("the workspace itself is a folder, not a file"));
         }
-        self.root.create_dir_all(folder).map_err(|error| error::of_path(path, &error))?;
+        self.make_folders(folder, path)?;
         let folder = self.root.open_dir(folder).map_err(|error| error::of_path(path, &error))?;
         let before = match folder.symlink_metadata(name) {
             Ok(metadata) => Some(replaceable(path, metadata)?),
@@ -89,6 +89,17 @@ impl Workspace {
             error::of_path(path, &error)
         })?;
         Ok(before.is_some())
+    }
+
+    fn make_folders(&self, folder: &str, path: &str) -> Result<(), ToolError> {
+        let Err(made) = self.root.create_dir_all(folder) else { return Ok(()) };
+        // Something that is no folder has the name: a file, or a link that leads out.
+        let taken = io::Error::from(io::ErrorKind::NotADirectory);
+        let error = match made.kind() {
+            io::ErrorKind::AlreadyExists => self.root.metadata(folder).err().unwrap_or(taken),
+            _ => made,
+        };
+        Err(error::of_path(path, &error))
     }
 }
 

@@ -35,6 +35,6 @@ fn workspace(call: &ToolCall) -> Result<Workspace, ToolError> {
 }
 
 /// A panic in another write left its file whole (see [`Workspace::write`]), so the lock is good.
-fn lock(writing: &Writing) -> MutexGuard<'_, ()> {
+pub(crate) fn lock(writing: &Writing) -> MutexGuard<'_, ()> {
     writing.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,0 +1,240 @@
+//! The rendered copy: each citation becomes a link into a list of references that is built from
+//! the run's records. What the model wrote is otherwise left as it is.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use html5ever::serialize::{SerializeOpts, TraversalScope, serialize};
+use longrein_protocol::source::{Claim, ClaimState, SourceMeta, TextRange};
+use longrein_protocol::{BlobHash, SourceId};
+use scraper::{Html, Node};
+
+use super::ledger::Sources;
+use super::survey::{PlacedToken, Survey};
+use super::escaped;
+
+/// Authors named before the rest is counted.
+const AUTHORS_NAMED: usize = 6;
+
+const STYLE: &str = include_str!("references.css");
+
+/// The page with its citations rendered. `claims` is the ledger of `survey`.
+pub(crate) fn render(mut page: Html, survey: &Survey, claims: &[Claim], sources: &Sources) -> String {
+    let tokens: Vec<&PlacedToken> =
+        survey.statements.iter().filter_map(|statement| statement.token.as_ref()).collect();
+    let cited: Vec<&Claim> = claims.iter().filter(|claim| claim.state != ClaimState::Uncited).collect();
+    let references = References::new(&tokens, &cited, sources);
+    // Marks that no page can hold by itself, since they hold a hash of the page.
+    let stamp = BlobHash::of(written(&page).as_bytes()).to_string();
+    let mark = |name: &str| format!("\u{e000}{}:{name}\u{e001}", &stamp[..16]);
+
+    for (number, token) in tokens.iter().enumerate().rev() {
+        // From the last to the first, so that the ranges before stay right.
+        if let Some(mut node) = page.tree.get_mut(token.node)
+            && let Node::Text(text) = node.value()
+        {
+            let mut words = text.text.to_string();
+            words.replace_range(token.range.clone(), &mark(&number.to_string()));
+            text.text = words.into();
+        }
+    }
+    for (name, first) in [("head", true), ("body", false)] {
+        let place = page
+            .tree
+            .nodes()
+            .find(|node| node.value().as_element().is_some_and(|element| element.name() == name))
+            .map(|node| node.id());
+        if let Some(mut place) = place.and_then(|place| page.tree.get_mut(place)) {
+            let text = Node::Text(scraper::node::Text { text: mark(name).into() });
+            if first {
+                place.prepend(text);
+            } else {
+                place.append(text);
+            }
+        }
+    }
+
+    let head = format!("<meta charset=\"utf-8\"><style id=\"lr-style\">{STYLE}</style>");
+    let mut html = String::new();
+    let page = written(&page);
+    let opening = format!("\u{e000}{}:", &stamp[..16]);
+    let mut pieces = page.split(&opening);
+    html.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let (name, rest) = piece.split_once('\u{e001}').unwrap_or(("", piece));
+        match name {
+            "head" => html.push_str(&head),
+            "body" => html.push_str(&references.section()),
+            number => html.push_str(&number.parse().map(|number| references.anchors(number)).unwrap_or_default()),
+        }
+        html.push_str(rest);
+    }
+    if html.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("<!doctype")) {
+        html
+    } else {
+        format!("<!DOCTYPE html>\n{html}")
+    }
+}
+
+fn written(page: &Html) -> String {
+    let options = SerializeOpts {
+        scripting_enabled: false,
+        traversal_scope: TraversalScope::IncludeNode,
+        create_missing_parent: false,
+    };
+    let mut html = Vec::new();
+    // Writing to memory can't fail, and what is written was parsed as text.
+    let written = serialize(&mut html, page, options);
+    debug_assert!(written.is_ok(), "memory takes every byte");
+    String::from_utf8_lossy(&html).into_owned()
+}
+
+/// One citation: its number on the page and what became of it.
+struct Citation<'a> {
+    number: usize,
+    claim: &'a Claim,
+}
+
+/// A work that the page cites.
+struct Reference<'a> {
+    source: SourceId,
+    meta: &'a SourceMeta,
+    citations: Vec<Citation<'a>>,
+}
+
+struct References<'a> {
+    /// In the order in which the page first cites them.
+    works: Vec<Reference<'a>>,
+    /// For each token of the page, its citations as (work, citation).
+    tokens: Vec<Vec<(usize, usize)>>,
+}
+
+impl<'a> References<'a> {
+    fn new(tokens: &[&PlacedToken], claims: &[&'a Claim], sources: &'a Sources) -> Self {
+        let mut works: Vec<Reference<'a>> = Vec::new();
+        let mut numbers: BTreeMap<SourceId, usize> = BTreeMap::new();
+        let mut placed = Vec::new();
+        let mut claims = claims.iter();
+        let mut count = 0;
+        for token in tokens {
+            let mut of_token = Vec::new();
+            for cited in &token.cited {
+                let (Some(claim), Some(source)) = (claims.next(), sources.get(&cited.source)) else { continue };
+                let work = *numbers.entry(cited.source).or_insert_with(|| {
+                    works.push(Reference { source: cited.source, meta: &source.meta, citations: Vec::new() });
+                    works.len() - 1
+                });
+                count += 1;
+                of_token.push((work, works[work].citations.len()));
+                works[work].citations.push(Citation { number: count, claim });
+            }
+            placed.push(of_token);
+        }
+        Self { works, tokens: placed }
+    }
+
+    /// What stands in place of a token.
+    fn anchors(&self, token: usize) -> String {
+        let mut html = String::new();
+        for (work, citation) in self.tokens.get(token).into_iter().flatten() {
+            let reference = &self.works[*work];
+            let Citation { number, claim } = &reference.citations[*citation];
+            let mut hint = String::new();
+            if let Some(quote) = &claim.quote {
+                let _ = write!(hint, "“{quote}” — ");
+            }
+            hint.push_str(&reference.meta.title);
+            if let Some(page) = page(claim.found) {
+                let _ = write!(hint, ", {page}");
+            }
+            if let Some(doubt) = doubt(claim.state) {
+                let _ = write!(hint, " ({doubt})");
+            }
+            let class = if doubt(claim.state).is_some() { "lr-cite lr-doubt" } else { "lr-cite" };
+            let _ = write!(
+                html,
+                "<a class=\"{class}\" id=\"lr-cite-{number}\" href=\"#lr-{}\" role=\"doc-noteref\" title=\"{}\">[{}]</a>",
+                reference.source,
+                escaped(&hint),
+                work + 1
+            );
+        }
+        html
+    }
+
+    fn section(&self) -> String {
+        if self.works.is_empty() {
+            return String::new();
+        }
+        let mut html = String::from(
+            "<section id=\"lr-references\" role=\"doc-bibliography\" aria-labelledby=\"lr-references-title\">\
+             <h2 id=\"lr-references-title\">References</h2><ol>",
+        );
+        for work in &self.works {
+            work.write(&mut html);
+        }
+        html.push_str("</ol></section>");
+        html
+    }
+}
+
+impl Reference<'_> {
+    fn write(&self, html: &mut String) {
+        let meta = self.meta;
+        let _ = write!(html, "<li id=\"lr-{}\"><p>", self.source);
+        let authors = authors(&meta.authors);
+        if !authors.is_empty() {
+            let _ = write!(html, "{}. ", escaped(&authors));
+        }
+        let _ = write!(html, "<cite>{}</cite>", escaped(&meta.title));
+        if let Some(date) = &meta.date {
+            let _ = write!(html, ", {}", escaped(date));
+        }
+        html.push_str(". ");
+        html.push_str(&place(meta));
+        html.push_str("</p><ul>");
+        for Citation { number, claim } in &self.citations {
+            let _ = write!(html, "<li><a href=\"#lr-cite-{number}\" role=\"doc-backlink\">cited here</a>");
+            if let Some(quote) = &claim.quote {
+                let _ = write!(html, ": <q>{}</q>", escaped(quote));
+            }
+            if let Some(page) = page(claim.found) {
+                let _ = write!(html, ", {page}");
+            }
+            if let Some(doubt) = doubt(claim.state) {
+                let _ = write!(html, " <strong>{doubt}</strong>");
+            }
+            html.push_str("</li>");
+        }
+        html.push_str("</ul></li>");
+    }
+}
+
+fn authors(names: &[String]) -> String {
+    if names.len() <= AUTHORS_NAMED {
+        return names.join(", ");
+    }
+    format!("{} and {} others", names[..AUTHORS_NAMED].join(", "), names.len() - AUTHORS_NAMED)
+}
+
+/// A link for what has an address, the name for what is the person's own: never a path.
+fn place(meta: &SourceMeta) -> String {
+    let web = meta.url.as_deref().filter(|url| url.starts_with("https://") || url.starts_with("http://"));
+    match (web, &meta.file) {
+        (Some(url), _) => format!("<a href=\"{0}\" rel=\"noopener noreferrer\">{0}</a>", escaped(url)),
+        (None, Some(file)) => format!("<span class=\"lr-file\">{}</span>", escaped(file.trim_start_matches('/'))),
+        (None, None) => meta.url.as_deref().map(escaped).unwrap_or_default(),
+    }
+}
+
+fn page(found: Option<TextRange>) -> Option<String> {
+    found?.page.map(|page| format!("page {page}"))
+}
+
+fn doubt(state: ClaimState) -> Option<&'static str> {
+    match state {
+        ClaimState::Near => Some("not in these words"),
+        ClaimState::NotFound => Some("not found in this source"),
+        ClaimState::Verbatim | ClaimState::Cited | ClaimState::SourceNotRead | ClaimState::Uncited => None,
+    }
+}
