@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use longrein_protocol::HARNESS_VERSION;
@@ -14,7 +14,7 @@ use longrein_runtime::ports::{Tool, ToolError};
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RoleClient, RunningService,
-    ServiceError,
+    RunningServiceCancellationToken, ServiceError,
 };
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
@@ -111,7 +111,7 @@ impl McpServer {
                     peer: service.peer().clone(),
                     group: group.clone(),
                     ending,
-                    close: std::sync::Mutex::new(Some(service.cancellation_token())),
+                    close: Mutex::new(Some(service.cancellation_token())),
                 });
                 let warden = Warden {
                     leader,
@@ -194,7 +194,8 @@ pub(crate) struct Connection {
     peer: Peer<RoleClient>,
     group: Arc<Group>,
     ending: watch::Receiver<Option<String>>,
-    close: std::sync::Mutex<Option<rmcp::service::RunningServiceCancellationToken>>,
+    /// Ends the connection; gone once it was used.
+    close: Mutex<Option<RunningServiceCancellationToken>>,
 }
 
 impl Connection {
@@ -210,10 +211,12 @@ impl Connection {
         &self.secrets
     }
 
-    /// The way to the server; `None` once it has ended.
+    /// The way to the server; `None` once it has ended or was closed.
     pub(crate) fn peer(&self) -> Option<&Peer<RoleClient>> {
-        let alive = self.ending.borrow().is_none() && !self.peer.is_transport_closed();
-        alive.then_some(&self.peer)
+        let is_open = lock(&self.close).is_some()
+            && self.ending.borrow().is_none()
+            && !self.peer.is_transport_closed();
+        is_open.then_some(&self.peer)
     }
 
     /// The error of a call that never reached the server.
@@ -235,14 +238,14 @@ impl Connection {
     }
 
     fn close(&self) {
-        let mut close = self
-            .close
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(close) = close.take() {
+        if let Some(close) = lock(&self.close).take() {
             close.cancel();
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Watches one server to its end.
