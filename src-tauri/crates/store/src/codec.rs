@@ -17,7 +17,7 @@ use crate::chain::{self, RowHash};
 pub(crate) const PAYLOAD_LIMIT_BYTES: usize = 64 << 20;
 
 /// Higher levels gain little on a few hundred bytes.
-const LEVEL: i32 = 6;
+const LEVEL: i32 = 3;
 
 /// The first byte says how the rest is written. Values are never given a new meaning.
 const AS_IT_IS: u8 = 0;
@@ -175,3 +175,6 @@ pub(crate) fn parse(kind: &str, v: u16, json: &[u8]) -> Parsed {
         Err(_) => Parsed::Unreadable,
     }
 }
+
+#[cfg(test)]
+mod tests;

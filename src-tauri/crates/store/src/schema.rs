@@ -23,8 +23,9 @@ const APPLICATION_ID: i32 = 0x4c67_726e;
 /// A payload of up to 2 KB stays on its page; with SQLite's usual 4,096 only 1 KB would.
 const PAGE_BYTES: u32 = 8_192;
 
-/// The write-ahead log is cut back to this after a burst.
-const WAL_LIMIT_BYTES: u32 = 4 << 20;
+/// The write-ahead log is cut back to this after a burst; below it, its blocks are used again,
+/// which costs the disk less than new ones.
+const WAL_LIMIT_BYTES: u32 = 16 << 20;
 
 /// Each connection may keep this much of the file in memory (negative: in KiB).
 const CACHE_KIB: i32 = -1_024;
@@ -209,3 +210,6 @@ fn name_types(connection: &mut Connection) -> rusqlite::Result<()> {
     }
     transaction.commit()
 }
+
+#[cfg(test)]
+mod tests;

@@ -241,8 +241,9 @@ impl Store {
     /// Moves what is in the write-ahead log into the database and empties it; for measuring.
     ///
     /// # Errors
-    /// [`LogError::Io`], [`LogError::Full`].
+    /// [`LogError::Io`], [`LogError::Full`], [`LogError::Newer`].
     pub async fn checkpoint(&self) -> Result<(), LogError> {
+        self.writer()?;
         let path = self.shared.database.clone();
         let task = tokio::task::spawn_blocking(move || {
             let connection = schema::connect(&path, Access::Write)?;
@@ -326,33 +327,35 @@ impl Store {
     where
         W: FnOnce(oneshot::Sender<Result<T, LogError>>) -> Box<dyn Work>,
     {
-        if let Some(found) = self.shared.newer {
-            return Err(LogError::Newer {
-                found,
-                known: schema::known(),
-            });
-        }
-        let writer = self.shared.writer.as_ref().ok_or(LogError::Closed)?;
+        let writer = self.writer()?;
         let (reply, answer) = oneshot::channel();
         writer.send(work(reply)).await?;
         answer.await.unwrap_or(Err(LogError::Closed))
+    }
+
+    /// The writer, unless a newer version wrote the file.
+    fn writer(&self) -> Result<&Writer, LogError> {
+        self.shared.writer.as_ref().ok_or(match self.shared.newer {
+            Some(found) => LogError::Newer {
+                found,
+                known: schema::known(),
+            },
+            None => LogError::Closed,
+        })
     }
 
     /// Large blobs go to their files before the append is handed to the writer.
     async fn ready(&self, new: Vec<NewBlob>) -> Result<Vec<ReadyBlob>, LogError> {
         let mut ready = Vec::with_capacity(new.len());
         for blob in new {
-            ready.push(
-                if blobs::may_be_large(&blob) && self.shared.newer.is_none() {
-                    let data_dir = self.shared.data_dir.clone();
-                    let work = move |connection: &Connection| {
-                        ReadyBlob::large(connection, &data_dir, blob)
-                    };
-                    self.shared.readers.with(work).await?
-                } else {
-                    ReadyBlob::small(blob)
-                },
-            );
+            ready.push(if blobs::may_be_large(&blob) && self.writer().is_ok() {
+                let data_dir = self.shared.data_dir.clone();
+                let work =
+                    move |connection: &Connection| ReadyBlob::large(connection, &data_dir, blob);
+                self.shared.readers.with(work).await?
+            } else {
+                ReadyBlob::small(blob)
+            });
         }
         Ok(ready)
     }

@@ -217,3 +217,6 @@ fn answer_all(group: VecDeque<Box<dyn Work>>, outcomes: Vec<Result<(), LogError>
         work.answer(outcome);
     }
 }
+
+#[cfg(test)]
+mod tests;
