@@ -1,7 +1,7 @@
 //! The runs that this process drives.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use longrein_core::run::Phase;
 use longrein_protocol::RunId;
@@ -9,7 +9,7 @@ use longrein_protocol::event::{ResumeReason, RunResumed};
 use longrein_protocol::view::RunState;
 use longrein_runtime::{Driver, Waker, history};
 use longrein_store::{Store, TreeLock};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::Longrein;
 use crate::error::{AppError, AppErrorCode, of_lock};
@@ -30,6 +30,7 @@ pub struct Driving {
     /// The run.
     pub run: RunId,
     ended: watch::Receiver<Option<Ended>>,
+    let_go: Arc<Notify>,
 }
 
 /// How driving a run ended.
@@ -46,6 +47,12 @@ pub struct Ended {
 }
 
 impl Driving {
+    /// Stops driving where it stands: servers are ended, the lock is let go. What was in flight is
+    /// found in the log by whoever takes the run up; the run says that it was interrupted.
+    pub fn let_go(&self) {
+        self.let_go.notify_one();
+    }
+
     /// Waits until the run stops.
     pub async fn ended(mut self) -> Ended {
         match self.ended.wait_for(Option::is_some).await {
@@ -128,15 +135,18 @@ impl Longrein {
 
     pub(crate) fn drive_in_background(&self, run: RunId, mut driver: Driver, lock: TreeLock) -> Driving {
         let (sender, ended) = watch::channel(None);
-        let driving = Driving { run, ended };
+        let driving = Driving { run, ended, let_go: Arc::default() };
         self.inner.drivers.with(|drivers| drivers.insert(run, driving.clone()));
         let waker = driver.waker();
         let alarm = tokio::spawn(wake_on_change(self.inner.store.clone(), waker));
-        let app = self.clone();
+        let (app, let_go) = (self.clone(), driving.let_go.clone());
         tokio::spawn(async move {
-            let driven = driver.drive(true).await;
+            let failure = tokio::select! {
+                driven = driver.drive(true) => driven.err(),
+                () = let_go.notified() => None,
+            };
             alarm.abort();
-            let ended = how_it_ended(&driver, driven.err());
+            let ended = how_it_ended(&driver, failure);
             drop(driver);
             app.inner.world.close(run).await;
             app.inner.live.end(run);

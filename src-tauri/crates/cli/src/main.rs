@@ -1,1 +1,32 @@
-fn main() {}
+//! The command `longrein`: what a person types, and what they read of it.
+
+mod arguments;
+mod ask;
+mod bench;
+mod commands;
+mod context;
+mod failure;
+mod follow;
+mod hold;
+mod interrupt;
+mod narrate;
+mod pump;
+mod screen;
+mod summary;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::arguments::Arguments;
+use crate::context::Context;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let context = Context::of(&arguments);
+    match commands::run(&context, arguments.command) {
+        Ok(status) => status.into(),
+        Err(failure) => failure.told().into(),
+    }
+}

@@ -1,0 +1,356 @@
+//! What a person may type, and the help that teaches it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use longrein_protocol::event::Verdict;
+
+use crate::context::HOME_VARIABLE;
+
+const ABOUT: &str = "Gives an agent a long piece of work, and keeps every step of it on record";
+
+const LONG_ABOUT: &str = "\
+Gives an agent a long piece of work, and keeps every step of it on record.
+
+A run survives a crash, waits for as long as you like when it needs you, and ends with files
+whose citations were checked. Everything stays on this machine, save what goes to the model
+provider that you name.";
+
+const EXAMPLES: &str = "\
+Begin here:
+  longrein demo                                    a finished run in seconds, without a key
+  longrein run research \"Which index is fastest?\" --library ~/Papers
+  longrein runs                                    what ran, and what waits for you
+  longrein show 01K7                               one run: its steps, sources and files
+  longrein resume 01K7                             go on after a crash, a pause or a handoff
+
+A run may be named by the first letters of its id. With --json, each line of standard output is
+one event; progress goes to standard error.
+
+A provider is added in config.toml in the data folder:
+  [providers.local]
+  format = \"openai-chat\"
+  base_url = \"http://127.0.0.1:8080/v1\"
+
+Exit status: 0 accepted, or finished where the agent sets no criteria; 1 failed; 2 usage;
+3 waiting for you, with the command to go on printed; 130 cancelled or interrupted.";
+
+/// The command line.
+#[derive(Parser, Debug)]
+#[command(
+    name = "longrein",
+    version,
+    about = ABOUT,
+    long_about = LONG_ABOUT,
+    after_help = EXAMPLES,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+pub struct Arguments {
+    /// Write JSON Lines to standard output
+    #[arg(long, global = true)]
+    pub json: bool,
+
+    /// Use this data folder
+    #[arg(long, global = true, value_name = "DIR", env = HOME_VARIABLE, hide_env_values = true)]
+    pub data_dir: Option<PathBuf>,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Start a run and follow it
+    Run(Run),
+    /// List runs, newest first
+    Runs(Runs),
+    /// Show a run, or the exact bytes of one of its requests
+    Show(Show),
+    /// Follow a run, whoever drives it
+    Watch(Watch),
+    /// Go on with a run
+    Resume(Resume),
+    /// End a run for good
+    Cancel(OneRun),
+    /// Stop a run before its next step
+    Pause(OneRun),
+    /// Say something to a run; it reads it before its next step
+    Steer(Steer),
+    /// List what waits for your answer
+    Approvals,
+    /// Let an action start
+    Approve(Approve),
+    /// Refuse an action
+    Deny(Deny),
+    /// Say what became of an action that may or may not have happened
+    Settle(Settle),
+    /// Run the demonstration: no key, no network
+    Demo(Demo),
+    /// List agents
+    Agents,
+    /// Work with an agent file
+    #[command(subcommand)]
+    Agent(Agent),
+    /// List the models of your providers
+    Models(Models),
+    /// Check everything that Longrein depends on
+    Doctor,
+    /// Check or mend the log
+    #[command(subcommand)]
+    Log(Log),
+    /// Write a run to a file
+    Export(Export),
+    /// Measure what a step costs
+    #[command(subcommand)]
+    Bench(Bench),
+    /// Print completions for a shell
+    Completions(Completions),
+}
+
+/// `run`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  longrein run research \"Compare the three best vector indexes\" --library ~/Papers
+  longrein run my.agent.toml \"What changed in May?\" --model local/any
+  longrein run research \"…\" --json > events.jsonl
+
+Without a terminal, a run that needs your answer stops with status 3 and prints the command to
+go on; with --wait it keeps waiting. Ctrl-C stops the run; it can be resumed.")]
+pub struct Run {
+    /// An agent's name, or its file
+    pub agent: String,
+    /// What should be found out
+    pub task: String,
+    /// Use this model instead of the agent's
+    #[arg(long, value_name = "PROVIDER/MODEL")]
+    pub model: Option<String>,
+    /// Use these folders as the library instead of the agent's
+    #[arg(long, value_name = "DIR", num_args = 1..)]
+    pub library: Option<Vec<PathBuf>>,
+    /// Keep waiting when the run needs your answer
+    #[arg(long)]
+    pub wait: bool,
+}
+
+/// `runs`.
+#[derive(Args, Debug)]
+pub struct Runs {
+    /// At most so many
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub limit: u32,
+}
+
+/// A command about one run.
+#[derive(Args, Debug)]
+pub struct OneRun {
+    /// The run's id, or its first letters
+    pub run: String,
+}
+
+/// `show`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  longrein show 01K7                       what happened, step by step
+  longrein show 01K7 --request 3           what the model was shown in its third request
+  longrein show 01K7 --request 3 --raw     the same request, byte for byte
+  longrein show 01K7 --json                its events, one per line")]
+pub struct Show {
+    /// The run's id, or its first letters
+    pub run: String,
+    /// Show this request, counted from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub request: Option<u32>,
+    /// Write the request's bytes as they were sent
+    #[arg(long, requires = "request")]
+    pub raw: bool,
+}
+
+/// `watch`.
+#[derive(Args, Debug)]
+pub struct Watch {
+    /// The run's id, or its first letters
+    pub run: String,
+    /// Begin with this event
+    #[arg(long, value_name = "SEQ", default_value_t = 1)]
+    pub from: u32,
+}
+
+/// `resume`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  longrein resume 01K7                       go on where it stopped
+  longrein resume 01K7 \"Only since 2024\"     say how to go on; after the end this opens a new turn
+  longrein resume 01K7 --take-over           end the process that drives it first
+
+A run that another process drives is followed instead.")]
+pub struct Resume {
+    /// The run's id, or its first letters
+    pub run: String,
+    /// What to say
+    pub text: Option<String>,
+    /// End the process that drives the run, then go on here
+    #[arg(long)]
+    pub take_over: bool,
+    /// Also when that process drives other runs
+    #[arg(long, requires = "take_over")]
+    pub yes: bool,
+    /// Keep waiting when the run needs your answer
+    #[arg(long)]
+    pub wait: bool,
+}
+
+/// `steer`.
+#[derive(Args, Debug)]
+pub struct Steer {
+    /// The run's id, or its first letters
+    pub run: String,
+    /// What to say
+    pub text: String,
+}
+
+/// `approve`.
+#[derive(Args, Debug)]
+pub struct Approve {
+    /// The action's id, or its first letters
+    pub action: String,
+}
+
+/// `deny`.
+#[derive(Args, Debug)]
+pub struct Deny {
+    /// The action's id, or its first letters
+    pub action: String,
+    /// Why; the model is told
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
+
+/// `settle`.
+#[derive(Args, Debug)]
+pub struct Settle {
+    /// The action's id, or its first letters
+    pub action: String,
+    /// What became of it
+    pub verdict: Settled,
+}
+
+/// What became of an action.
+#[derive(Clone, Copy, ValueEnum, Debug)]
+pub enum Settled {
+    /// It happened: the model is told so
+    Happened,
+    /// It did not happen: the model is told so
+    NotHappened,
+    /// Start it once more
+    Retry,
+}
+
+impl From<Settled> for Verdict {
+    fn from(settled: Settled) -> Self {
+        match settled {
+            Settled::Happened => Self::Happened,
+            Settled::NotHappened => Self::NotHappened,
+            Settled::Retry => Self::Retry,
+        }
+    }
+}
+
+/// `demo`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The demonstration is the agent `research` with a rule-based stand-in for the model. It reads,
+cites and is checked like any other run; with another library it writes another page.")]
+pub struct Demo {
+    /// Ask something else
+    #[arg(long, value_name = "TEXT")]
+    pub question: Option<String>,
+    /// Read these folders instead of the demonstration library
+    #[arg(long, value_name = "DIR", num_args = 1..)]
+    pub library: Option<Vec<PathBuf>>,
+}
+
+/// `agent …`.
+#[derive(Subcommand, Debug)]
+pub enum Agent {
+    /// Print the file with its defaults, or everything that is wrong with it
+    Check(AgentCheck),
+}
+
+/// `agent check`.
+#[derive(Args, Debug)]
+pub struct AgentCheck {
+    /// The file
+    pub file: PathBuf,
+}
+
+/// `models`.
+#[derive(Args, Debug)]
+pub struct Models {
+    /// Only this provider's
+    pub provider: Option<String>,
+}
+
+/// `log …`.
+#[derive(Subcommand, Debug)]
+pub enum Log {
+    /// Check every row, chain and file of the log; name what is damaged
+    Check(LogCheck),
+    /// Write the list of runs anew from their events
+    Rebuild,
+}
+
+/// `log check`.
+#[derive(Args, Debug)]
+pub struct LogCheck {
+    /// Only this run
+    pub run: Option<String>,
+}
+
+/// `export`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The file has one event per line, with the contents that it refers to, so that it stands alone.")]
+pub struct Export {
+    /// The run's id, or its first letters
+    pub run: String,
+    /// The file; its ending says the format: .jsonl
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+}
+
+/// `bench …`.
+#[derive(Subcommand, Debug)]
+pub enum Bench {
+    /// What a durable step costs: time, bytes on disk, memory
+    Steps(BenchSteps),
+    /// Run up to the first request and stop
+    #[command(hide = true)]
+    Start,
+}
+
+/// `bench steps`.
+#[derive(Args, Debug)]
+pub struct BenchSteps {
+    /// Steps per run
+    #[arg(long, value_delimiter = ',', default_value = "100,1000,10000", value_name = "N,…",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub n: Vec<u32>,
+}
+
+/// `completions`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  longrein completions bash > ~/.local/share/bash-completion/completions/longrein")]
+pub struct Completions {
+    /// The shell
+    pub shell: Shell,
+}

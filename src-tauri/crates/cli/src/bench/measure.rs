@@ -1,0 +1,65 @@
+//! Reading what the system counts.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use longrein_app::Paths;
+use rustix::time::{ClockId, clock_gettime};
+use tempfile::TempDir;
+
+use crate::context::Context;
+use crate::failure::{Failure, Status};
+
+/// What resets the peak of a process's memory when it is written to `clear_refs`.
+const RESET_PEAK: &str = "5";
+
+/// Processor time of all threads of this process so far.
+pub fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(
+        u64::try_from(time.tv_sec).unwrap_or(0),
+        u32::try_from(time.tv_nsec).unwrap_or(0),
+    )
+}
+
+/// Begins to count the peak of memory anew, where the system can.
+pub fn reset_peak() {
+    // Elsewhere the peak is that of the whole process, which is never less.
+    let _ = fs::write("/proc/self/clear_refs", RESET_PEAK);
+}
+
+/// The most memory that this process had, in megabytes; 0 where the system does not say.
+pub fn peak_rss_mb() -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = peak.and_then(|peak| peak.trim().trim_end_matches("kB").trim().parse().ok());
+    kilobytes.unwrap_or(0.0) / 1_024.0
+}
+
+/// A folder for the measurement on the disk that runs are kept on; it is gone afterwards.
+pub fn folder(context: &Context) -> Result<TempDir, Failure> {
+    let data = Paths::find(context.data_dir().map(PathBuf::as_path))?.data;
+    let above = data
+        .parent()
+        .filter(|above| above.is_dir())
+        .map(PathBuf::from);
+    let above = if data.is_dir() {
+        data
+    } else {
+        above.unwrap_or_else(std::env::temp_dir)
+    };
+    tempfile::Builder::new()
+        .prefix("bench-")
+        .tempdir_in(&above)
+        .map_err(|error| {
+            Failure::said(
+                Status::Failed,
+                format!(
+                    "A folder for the measurement can't be made in {}: {error}.",
+                    above.display()
+                ),
+                "Name a data folder that you may write to with --data-dir.",
+            )
+        })
+}

@@ -1,0 +1,268 @@
+//! `runs` and `show`: looking at what is recorded. Nothing here acts.
+
+use longrein_app::{Longrein, RequestView};
+use longrein_core::view::View;
+use longrein_protocol::view::{RunLine, RunState};
+use longrein_protocol::{Body, RunId};
+use longrein_runtime::history;
+use serde_json::json;
+
+use crate::arguments::Show;
+use crate::context::Context;
+use crate::failure::{Failure, Status};
+use crate::follow::End;
+use crate::narrate;
+use crate::screen::{self, Screen, Tone};
+use crate::summary::{self, Summary};
+use crate::text;
+
+/// Columns of the list of runs: id, state, agent, time. What is left is the title's.
+const ID_COLUMNS: usize = 26;
+const STATE_COLUMNS: usize = 15;
+const AGENT_COLUMNS: usize = 12;
+const TIME_COLUMNS: usize = 12;
+/// The least columns of a title.
+const TITLE_LEAST: usize = 20;
+/// Runs that are read at once.
+const PAGE_RUNS: u32 = 500;
+
+/// `runs`.
+pub async fn runs(context: &Context, limit: u32) -> Result<Status, Failure> {
+    let app = context.open()?;
+    let mut screen = context.screen();
+    let lines = newest(&app, limit).await?;
+    if lines.is_empty() && !screen.is_json() {
+        screen.result("There are no runs yet. Begin with: longrein demo")?;
+    }
+    for line in &lines {
+        if screen.is_json() {
+            screen.json(line)?;
+        } else {
+            tell_line(line, &mut screen)?;
+        }
+    }
+    Ok(Status::Done)
+}
+
+/// The newest runs, page by page.
+///
+/// # Errors
+/// What reading gives.
+pub async fn newest(app: &Longrein, limit: u32) -> Result<Vec<RunLine>, Failure> {
+    let mut lines: Vec<RunLine> = Vec::new();
+    loop {
+        let left = limit.saturating_sub(lines.len() as u32).min(PAGE_RUNS);
+        let before = lines.last().and_then(|line| line.run.parse::<RunId>().ok());
+        let page = if left == 0 {
+            Vec::new()
+        } else {
+            app.runs(left, before).await?
+        };
+        let is_last = page.len() < left as usize || page.is_empty();
+        lines.extend(page);
+        if is_last {
+            return Ok(lines);
+        }
+    }
+}
+
+fn tell_line(line: &RunLine, screen: &mut Screen) -> Result<(), Failure> {
+    let state = text::cell(summary::state_words(line.state), STATE_COLUMNS);
+    let state = screen.result_painted(summary::state_tone(line.state), &state);
+    let when = text::cell(
+        &text::ago(line.updated_at, longrein_app::now()),
+        TIME_COLUMNS,
+    );
+    let agent = text::cell(&text::plain(&line.agent), AGENT_COLUMNS);
+    let used = ID_COLUMNS + STATE_COLUMNS + AGENT_COLUMNS + TIME_COLUMNS + 4;
+    let left = screen::columns().saturating_sub(used).max(TITLE_LEAST);
+    let title = text::brief(&line.title, left);
+    screen.result(&format!(
+        "{} {state} {agent} {} {title}",
+        text::cell(&line.run, ID_COLUMNS),
+        screen.result_painted(Tone::Quiet, &when),
+    ))?;
+    let owes = matches!(
+        line.state,
+        RunState::Waiting | RunState::HandedOff | RunState::Interrupted | RunState::Unreadable
+    );
+    if owes && !line.reason.is_empty() {
+        let reason = text::brief(&line.reason, 200);
+        let reason = screen.result_painted(Tone::Quiet, &reason);
+        screen.result(&format!("{} {reason}", " ".repeat(ID_COLUMNS)))?;
+    }
+    Ok(())
+}
+
+/// `show`.
+pub async fn show(context: &Context, show: Show) -> Result<Status, Failure> {
+    let app = context.open()?;
+    let run = app.find_run(&show.run).await?;
+    let mut screen = context.screen();
+    match show.request {
+        Some(number) => {
+            let request = app.request(run, number).await?;
+            show_request(&app, &request, (number, show.raw), &mut screen).await
+        }
+        None if screen.is_json() => show_events(&app, run, &mut screen).await,
+        None => show_run(context, &app, run, &mut screen).await,
+    }
+}
+
+async fn show_events(app: &Longrein, run: RunId, screen: &mut Screen) -> Result<Status, Failure> {
+    let mut outcome = Ok(());
+    let mut show = |event: &longrein_protocol::Event| {
+        if outcome.is_ok() {
+            outcome = screen.event(event);
+        }
+    };
+    let damage = history::each_event(app.store(), run, &mut show).await?;
+    outcome?;
+    match damage {
+        Some(damage) => Err(Failure::said(
+            Status::Failed,
+            format!("Event {} is damaged: {}.", damage.seq, damage.what),
+            "See what is damaged with: longrein log check",
+        )),
+        None => Ok(Status::Done),
+    }
+}
+
+async fn show_run(
+    context: &Context,
+    app: &Longrein,
+    run: RunId,
+    screen: &mut Screen,
+) -> Result<Status, Failure> {
+    let view = app.view(run).await?;
+    let line = app.run_line(run).await?;
+    let title = screen.result_painted(Tone::Accent, &text::plain(&line.title));
+    screen.result(&title)?;
+    screen.result("")?;
+    for row in view.rows() {
+        for line in narrate::lines_of(row) {
+            let line = screen.result_painted(line.tone, &line.text);
+            screen.result(&line)?;
+        }
+    }
+    tell_panel(&view, screen)?;
+    Summary {
+        context,
+        run,
+        view: &view,
+        line: &line,
+    }
+    .tell(&End::Undriven, screen)?;
+    Ok(Status::Done)
+}
+
+fn tell_panel(view: &View, screen: &mut Screen) -> Result<(), Failure> {
+    let head = view.head();
+    section("Plan", !head.plan.is_empty(), screen)?;
+    for item in &head.plan {
+        let state = serde_json::to_value(item.state)?;
+        let state = text::cell(state.as_str().unwrap_or_default(), 8);
+        let state = screen.result_painted(Tone::Quiet, &state);
+        screen.result(&format!("  {state} {}", text::plain(&item.text)))?;
+    }
+    section("Sources", !head.sources.is_empty(), screen)?;
+    for source in &head.sources {
+        let place = source.meta.file.as_ref().or(source.meta.url.as_ref());
+        let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
+        let words = format!("{} {}{place}", text::cell(&source.id, 5), source.meta.title);
+        screen.result(&format!("  {}", text::plain(&words)))?;
+    }
+    section(
+        "Checked",
+        !head.done_when.is_empty() && head.verified,
+        screen,
+    )?;
+    for result in &head.done_when {
+        let (tone, word) = if result.holds {
+            (Tone::Good, "holds")
+        } else {
+            (Tone::Bad, "fails")
+        };
+        let word = screen.result_painted(tone, word);
+        let words = text::plain(&format!("{}: {}", result.criterion, result.evidence));
+        screen.result(&format!("  {word} {words}"))?;
+    }
+    Ok(())
+}
+
+fn section(title: &str, is_there: bool, screen: &mut Screen) -> Result<(), Failure> {
+    if is_there {
+        screen.result("")?;
+        let title = screen.result_painted(Tone::Quiet, title);
+        screen.result(&title)?;
+    }
+    Ok(())
+}
+
+async fn show_request(
+    app: &Longrein,
+    view: &RequestView,
+    (number, raw): (u32, bool),
+    screen: &mut Screen,
+) -> Result<Status, Failure> {
+    let request = &view.request;
+    if raw {
+        screen.bytes(&request.sealed.bytes)?;
+    } else if screen.is_json() {
+        let body: serde_json::Value = serde_json::from_slice(&request.sealed.bytes)?;
+        let parts = request
+            .fragments
+            .iter()
+            .map(|fragment| json!({"section": fragment.part.name(), "bytes": fragment.body.len()}));
+        screen.json(&json!({
+            "request": number,
+            "model": request.requested.model,
+            "sha256": request.sealed.sha256,
+            "exact": view.exact,
+            "bytes": request.sealed.bytes.len(),
+            "parts": parts.collect::<Vec<_>>(),
+            "body": body,
+        }))?;
+    } else {
+        tell_request(app, view, number, screen).await?;
+    }
+    if view.exact {
+        return Ok(Status::Done);
+    }
+    Err(Failure::said(
+        Status::Failed,
+        format!("What the log rebuilds of request {number} is not what was sent."),
+        "See what is damaged with: longrein log check",
+    ))
+}
+
+async fn tell_request(
+    app: &Longrein,
+    view: &RequestView,
+    number: u32,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let request = &view.request;
+    screen.result(&format!(
+        "Request {number} to {} · {} bytes · SHA-256 {}",
+        text::plain(&request.requested.model),
+        text::count(request.sealed.bytes.len() as u64),
+        request.sealed.sha256
+    ))?;
+    let mut section = "";
+    for fragment in &request.fragments {
+        if fragment.part.name() != section {
+            section = fragment.part.name();
+            screen.result("")?;
+            let title = screen.result_painted(Tone::Accent, section);
+            screen.result(&title)?;
+        }
+        screen.result(&text::plain_lines(&content(app, &fragment.body).await?))?;
+    }
+    Ok(())
+}
+
+async fn content(app: &Longrein, body: &Body) -> Result<String, Failure> {
+    let bytes = app.content(body).await?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

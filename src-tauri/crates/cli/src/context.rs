@@ -1,0 +1,77 @@
+//! What every command has at hand: the global options and the installation.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use longrein_app::{Longrein, Options};
+use longrein_protocol::RunId;
+
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::text;
+
+/// How long the demonstration model takes for a word when somebody watches.
+const PACE: Duration = Duration::from_millis(12);
+
+/// The variable that names the data folder.
+pub const HOME_VARIABLE: &str = "LONGREIN_HOME";
+
+/// The global options.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Whether standard output takes JSON Lines.
+    pub json: bool,
+    data_dir: Option<PathBuf>,
+}
+
+impl Context {
+    /// The options that a person gave.
+    pub fn of(arguments: &Arguments) -> Self {
+        Self {
+            json: arguments.json,
+            data_dir: arguments.data_dir.clone(),
+        }
+    }
+
+    /// The screen of this command.
+    pub fn screen(&self) -> Screen {
+        Screen::new(self.json)
+    }
+
+    /// Opens the installation.
+    ///
+    /// # Errors
+    /// As [`Longrein::open`].
+    pub fn open(&self) -> Result<Longrein, Failure> {
+        let watched = !self.json && self.screen().is_live();
+        let options = Options {
+            data_dir: self.data_dir.clone(),
+            pace: if watched { PACE } else { Duration::ZERO },
+            surface: "command",
+        };
+        Ok(Longrein::open(options)?)
+    }
+
+    /// The data folder as the person named it.
+    pub fn data_dir(&self) -> Option<&PathBuf> {
+        self.data_dir.as_ref()
+    }
+
+    /// A command that a person can type to go on, on the same data folder.
+    pub fn command(&self, words: &str) -> String {
+        let from_variable = std::env::var_os(HOME_VARIABLE).map(PathBuf::from);
+        match &self.data_dir {
+            Some(folder) if from_variable.as_ref() != Some(folder) => {
+                let folder = folder.to_string_lossy();
+                format!("longrein --data-dir {} {words}", text::shell_word(&folder))
+            }
+            _ => format!("longrein {words}"),
+        }
+    }
+
+    /// A command about a run.
+    pub fn run_command(&self, verb: &str, run: RunId) -> String {
+        self.command(&format!("{verb} {run}"))
+    }
+}

@@ -1,0 +1,274 @@
+//! Following a run until it stops, whoever drives it.
+
+use std::future::pending;
+use std::time::Duration;
+
+use longrein_app::{Driving, Ended, Longrein};
+use longrein_protocol::RunId;
+use longrein_protocol::view::RunState;
+use longrein_protocol::wish::Wish;
+use longrein_store::Holder;
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+
+use crate::ask;
+use crate::failure::Failure;
+use crate::hold;
+use crate::interrupt::Interrupts;
+use crate::narrate::Narrator;
+use crate::pump::{Pump, Seen, Standing, What};
+use crate::screen::Screen;
+
+/// How often the line in place turns, and the holder of a run is looked at.
+const TICK: Duration = Duration::from_millis(120);
+/// How long a run that was told to stop may take to come to its next step. A request that is
+/// still out then is given up: it is made again when the run is resumed.
+const PAUSE_GRACE: Duration = Duration::from_millis(1_000);
+/// The same while something runs that can't simply be done again.
+const ACTION_GRACE: Duration = Duration::from_secs(30);
+/// How long a driver that was let go may take to end.
+const LET_GO_WAIT: Duration = Duration::from_secs(5);
+/// How long what is on disk already may take to be read.
+const CATCH_UP_WAIT: Duration = Duration::from_secs(30);
+
+/// What is followed, and how.
+#[derive(Clone)]
+pub struct Follow {
+    /// The run.
+    pub run: RunId,
+    /// What happened before this event is not told.
+    pub from: u32,
+    /// Its driver, when that is this process.
+    pub driving: Option<Driving>,
+    /// How long to wait for somebody else.
+    pub patience: Patience,
+}
+
+/// What to do when nothing happens until somebody else acts: the run needs a person's answer, or
+/// the process that drives it was stopped in its tracks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Patience {
+    /// Stop following.
+    Short,
+    /// Keep waiting.
+    Long,
+}
+
+impl Patience {
+    /// As `--wait` says.
+    pub fn of(wait: bool) -> Self {
+        if wait { Self::Long } else { Self::Short }
+    }
+}
+
+/// Why following ended.
+#[derive(Debug)]
+pub enum End {
+    /// The driver in this process ended.
+    Driven(Ended),
+    /// Nobody drives the run any more, or its log can't be read further.
+    Undriven,
+    /// The run needs a person's answer.
+    Asked,
+    /// The process that drives the run was stopped in its tracks.
+    Stopped(Holder),
+    /// The person asked this command to stop.
+    Interrupted,
+}
+
+/// Follows a run and shows what happens.
+///
+/// # Errors
+/// What reading gives, and [`Failure::Unread`] when nobody reads the output any more; a run that
+/// this process drives is let go first.
+pub async fn follow(app: &Longrein, follow: Follow, screen: &mut Screen) -> Result<End, Failure> {
+    let mut watch = Watch::begin(app, follow, screen).await?;
+    let end = watch.to_the_end().await;
+    if let Some(driving) = watch.follow.driving.clone() {
+        // Whatever ended the watch, nothing goes on behind the back of whoever typed this.
+        driving.let_go();
+        let _ = timeout(LET_GO_WAIT, driving.ended()).await;
+    }
+    watch.screen.clear_status();
+    end
+}
+
+struct Watch<'w> {
+    app: &'w Longrein,
+    follow: Follow,
+    screen: &'w mut Screen,
+    pump: Pump,
+    narrator: Narrator,
+    standing: Option<Standing>,
+    /// When a run that was told to stop is let go.
+    let_go_at: Option<Instant>,
+    interrupts: Interrupts,
+}
+
+impl<'w> Watch<'w> {
+    async fn begin(
+        app: &'w Longrein,
+        follow: Follow,
+        screen: &'w mut Screen,
+    ) -> Result<Self, Failure> {
+        let pump = if screen.is_json() {
+            Pump::events(app, follow.run)?
+        } else {
+            Pump::rows(app, follow.run)?
+        };
+        Ok(Self {
+            app,
+            follow,
+            screen,
+            pump,
+            narrator: Narrator::default(),
+            standing: None,
+            let_go_at: None,
+            interrupts: Interrupts::listen()?,
+        })
+    }
+
+    async fn to_the_end(&mut self) -> Result<End, Failure> {
+        let driving = self.follow.driving.clone();
+        let ended = async move {
+            match driving {
+                Some(driving) => driving.ended().await,
+                None => pending().await,
+            }
+        };
+        tokio::pin!(ended);
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                biased;
+                () = self.interrupts.next() => {
+                    if self.interrupted().await {
+                        return Ok(End::Interrupted);
+                    }
+                }
+                seen = self.pump.next() => match seen {
+                    Some(seen) => {
+                        self.show(seen?)?;
+                        if self.is_asked().await? && !self.ask().await? {
+                            return Ok(End::Asked);
+                        }
+                    }
+                    None => return Ok(End::Undriven),
+                },
+                ended = &mut ended => {
+                    self.catch_up().await?;
+                    return Ok(self.driver_ended(ended));
+                }
+                _ = ticks.tick() => {
+                    if let Some(end) = self.look_around().await? {
+                        return Ok(end);
+                    }
+                }
+            }
+        }
+    }
+
+    fn show(&mut self, seen: Seen) -> Result<(), Failure> {
+        self.standing = Some(seen.standing);
+        match seen.what {
+            What::Event(event) if event.seq >= self.follow.from => self.screen.event(&event)?,
+            What::Event(_) => {}
+            What::Rows {
+                rows,
+                head,
+                is_snapshot,
+            } => {
+                let from = if is_snapshot { self.follow.from } else { 0 };
+                self.narrator.rows(&rows, from, self.screen);
+                if let Some(head) = head {
+                    self.narrator.head(head);
+                }
+                self.narrator.live(self.screen);
+            }
+            What::Writing(letters) => self.narrator.writing(letters),
+            What::Problem(problem) => self.screen.say(&problem),
+        }
+        Ok(())
+    }
+
+    /// Whether the run needs a person's answer, and this command is not to wait for it. What was
+    /// read may be old, so the log is asked.
+    async fn is_asked(&self) -> Result<bool, Failure> {
+        let seems = self
+            .standing
+            .is_some_and(|standing| standing.state == RunState::Waiting);
+        if self.follow.patience == Patience::Long || !seems || !self.pump.is_taken() {
+            return Ok(false);
+        }
+        Ok(self.app.run_line(self.follow.run).await?.state == RunState::Waiting)
+    }
+
+    /// Asks the person who sits here, while the driver waits. Returns whether there was an answer.
+    async fn ask(&mut self) -> Result<bool, Failure> {
+        self.screen.clear_status();
+        ask::in_place(self.app, self.follow.run, &mut self.interrupts, self.screen).await
+    }
+
+    /// The first Ctrl-C: a run that is driven here is asked to stop before its next step.
+    /// Returns whether there is nothing to wait for.
+    async fn interrupted(&mut self) -> bool {
+        if self.follow.driving.is_none() || self.let_go_at.is_some() {
+            return true;
+        }
+        let acts = self.standing.is_some_and(|standing| standing.acts);
+        let grace = if acts { ACTION_GRACE } else { PAUSE_GRACE };
+        self.let_go_at = Some(Instant::now() + grace);
+        let word = if acts {
+            "Stopping when the running action has ended. Ctrl-C again stops at once."
+        } else {
+            "Stopping."
+        };
+        self.screen.say(word);
+        // A disk that refuses the wish does not keep anybody from stopping.
+        let _ = self.app.wish(self.follow.run, Wish::Pause).await;
+        false
+    }
+
+    fn driver_ended(&self, ended: Ended) -> End {
+        if self.let_go_at.is_some() && ended.failure.is_none() && ended.state == RunState::Paused {
+            return End::Interrupted;
+        }
+        End::Driven(ended)
+    }
+
+    /// Shows what is on disk and was not read yet.
+    async fn catch_up(&mut self) -> Result<(), Failure> {
+        let last = self.app.run_line(self.follow.run).await?.seq;
+        let deadline = Instant::now() + CATCH_UP_WAIT;
+        while self.standing.is_none_or(|standing| standing.seq < last) {
+            match tokio::time::timeout_at(deadline, self.pump.next()).await {
+                Ok(Some(seen)) => self.show(seen?)?,
+                Ok(None) | Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    async fn look_around(&mut self) -> Result<Option<End>, Failure> {
+        self.narrator.live(self.screen);
+        if let Some(at) = self.let_go_at {
+            return Ok((Instant::now() >= at).then_some(End::Interrupted));
+        }
+        if self.follow.driving.is_some() {
+            return Ok(None);
+        }
+        match hold::holder(self.app, self.follow.run).await? {
+            Some(holder)
+                if self.follow.patience == Patience::Short && hold::is_stopped(&holder) =>
+            {
+                self.catch_up().await?;
+                Ok(Some(End::Stopped(holder)))
+            }
+            Some(_) => Ok(None),
+            None => {
+                self.catch_up().await?;
+                Ok(Some(End::Undriven))
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! How a run stands, when a command about it ends: its state, its files, what it took, and the
+//! next command when something is owed.
+
+use std::path::Path;
+
+use longrein_app::Longrein;
+use longrein_core::run::{Action, ActionStage, Run};
+use longrein_core::view::View;
+use longrein_protocol::RunId;
+use longrein_protocol::view::{RowContent, RunHead, RunLine, RunState};
+
+use crate::context::Context;
+use crate::failure::{Failure, Status};
+use crate::follow::End;
+use crate::hold;
+use crate::screen::{Screen, Tone};
+use crate::text;
+
+/// The columns of a label.
+const LABEL_COLUMNS: usize = 9;
+
+/// Tells how a run stands after it was followed, and gives the exit status.
+///
+/// # Errors
+/// What reading gives.
+pub async fn conclude(
+    context: &Context,
+    app: &Longrein,
+    run: RunId,
+    end: &End,
+    screen: &mut Screen,
+) -> Result<Status, Failure> {
+    let view = app.view(run).await?;
+    let line = app.run_line(run).await?;
+    let summary = Summary {
+        context,
+        run,
+        view: &view,
+        line: &line,
+    };
+    summary.tell(end, screen)?;
+    Ok(status(end, line.state))
+}
+
+fn status(end: &End, state: RunState) -> Status {
+    match end {
+        End::Interrupted => Status::Cancelled,
+        End::Stopped(_) => Status::Parked,
+        End::Driven(ended) if ended.failure.is_some() => Status::Parked,
+        End::Driven(_) | End::Undriven | End::Asked => Status::of_run(state),
+    }
+}
+
+/// A state in a word or two.
+pub fn state_words(state: RunState) -> &'static str {
+    match state {
+        RunState::Running => "running",
+        RunState::Waiting => "waiting for you",
+        RunState::Paused => "paused",
+        RunState::HandedOff => "handed off",
+        RunState::Accepted => "accepted",
+        RunState::Unverified => "finished",
+        RunState::Failed => "failed",
+        RunState::Cancelled => "cancelled",
+        RunState::Interrupted => "interrupted",
+        RunState::Unreadable => "unreadable",
+    }
+}
+
+/// A state's tone.
+pub fn state_tone(state: RunState) -> Tone {
+    match state {
+        RunState::Accepted => Tone::Good,
+        RunState::Unverified | RunState::Running => Tone::Plain,
+        RunState::Waiting | RunState::Paused | RunState::HandedOff | RunState::Interrupted => {
+            Tone::Accent
+        }
+        RunState::Failed | RunState::Unreadable => Tone::Bad,
+        RunState::Cancelled => Tone::Quiet,
+    }
+}
+
+/// How a run stands.
+pub struct Summary<'s> {
+    /// The global options.
+    pub context: &'s Context,
+    /// The run.
+    pub run: RunId,
+    /// Its rows and its state.
+    pub view: &'s View,
+    /// Its line, which knows whether anybody drives it.
+    pub line: &'s RunLine,
+}
+
+impl Summary<'_> {
+    /// Tells all of it.
+    ///
+    /// # Errors
+    /// When nobody reads the output any more.
+    pub fn tell(&self, end: &End, screen: &mut Screen) -> Result<(), Failure> {
+        self.tell_answer(screen)?;
+        screen.result("")?;
+        self.tell_state(end, screen)?;
+        self.tell_facts(&self.view.head(), screen)?;
+        self.tell_next(end, screen)
+    }
+
+    /// The model's last words, where they are the result: the run delivered no file.
+    fn tell_answer(&self, screen: &mut Screen) -> Result<(), Failure> {
+        let is_done = matches!(self.line.state, RunState::Accepted | RunState::Unverified);
+        if screen.is_json() || !is_done || !self.view.head().artifacts.is_empty() {
+            return Ok(());
+        }
+        let mut answers = self
+            .view
+            .rows()
+            .iter()
+            .rev()
+            .filter_map(|row| match &row.content {
+                RowContent::Answer { text, .. } if !text.trim().is_empty() => Some(text),
+                _ => None,
+            });
+        match answers.next() {
+            Some(answer) => screen.result(&format!("\n{}", text::plain_lines(answer.trim()))),
+            None => Ok(()),
+        }
+    }
+
+    fn tell_state(&self, end: &End, screen: &mut Screen) -> Result<(), Failure> {
+        let (mut reason, mut remedy) = (self.line.reason.clone(), self.view.head().remedy);
+        match end {
+            End::Driven(ended) if ended.failure.is_some() => {
+                reason.clone_from(&ended.reason);
+                remedy.clone_from(&ended.remedy);
+            }
+            End::Stopped(holder) => {
+                reason = format!(
+                    "It is driven by {}, which is stopped.",
+                    hold::in_words(holder)
+                );
+                remedy = format!("Let it go on with: kill -CONT {}", holder.pid);
+            }
+            End::Interrupted if self.line.state == RunState::Interrupted => {
+                reason = "You stopped this command; nothing that was recorded is lost.".to_owned();
+            }
+            End::Interrupted if self.line.state == RunState::Running => {
+                reason = "This command stopped following; the run goes on.".to_owned();
+            }
+            _ => {}
+        }
+        let words = state_words(self.line.state);
+        let mut letters = words.chars();
+        let first = letters
+            .next()
+            .map(|letter| letter.to_ascii_uppercase())
+            .into_iter();
+        let words: String = first.chain(letters).collect();
+        let words = screen.result_painted(state_tone(self.line.state), &words);
+        let reason = text::plain(&reason);
+        let colon = if reason.is_empty() { "" } else { ": " };
+        screen.result(&format!("{words}{colon}{reason}"))?;
+        // A remedy that is a command of ours is told below, with the data folder in it.
+        let remedy = text::plain(&remedy);
+        if !remedy.is_empty() && !remedy.contains("longrein settle") {
+            screen.result(&remedy)?;
+        }
+        Ok(())
+    }
+
+    fn tell_facts(&self, head: &RunHead, screen: &mut Screen) -> Result<(), Failure> {
+        screen.result("")?;
+        self.fact("run", &self.run.to_string(), screen)?;
+        let demo = if head.demo {
+            " (the demonstration model: rules, no AI)"
+        } else {
+            ""
+        };
+        self.fact(
+            "agent",
+            &format!("{} · {}{demo}", head.agent, head.model),
+            screen,
+        )?;
+        for artifact in &head.artifacts {
+            let path = Path::new(&workspace(self.view.run())).join(&artifact.path);
+            self.fact("page", &path.to_string_lossy(), screen)?;
+        }
+        let held = head.done_when.iter().filter(|result| result.holds).count();
+        if head.verified {
+            let words = format!("{held} of {} criteria hold", head.done_when.len());
+            self.fact("checked", &words, screen)?;
+        }
+        let tokens = format!(
+            "{} in, {} out",
+            text::count(head.tokens_in.used.into()),
+            text::count(head.tokens_out.used.into())
+        );
+        self.fact("steps", &head.steps.used.to_string(), screen)?;
+        self.fact("tokens", &tokens, screen)?;
+        self.fact("time", &text::duration(self.line.working_ms.into()), screen)
+    }
+
+    fn fact(&self, label: &str, value: &str, screen: &mut Screen) -> Result<(), Failure> {
+        let label = screen.result_painted(Tone::Quiet, &text::cell(label, LABEL_COLUMNS));
+        screen.result(&format!("  {label}{}", text::plain(value)))
+    }
+
+    fn tell_next(&self, end: &End, screen: &mut Screen) -> Result<(), Failure> {
+        let next = self.next_commands(end);
+        if next.is_empty() {
+            return Ok(());
+        }
+        screen.result("")?;
+        next.iter().try_for_each(|line| screen.result(line))
+    }
+
+    /// What a person types to go on; nothing when nothing is owed.
+    fn next_commands(&self, end: &End) -> Vec<String> {
+        if let End::Stopped(_) = end {
+            let command = self.context.run_command("resume", self.run);
+            return vec![format!("Or end it and go on here: {command} --take-over")];
+        }
+        let stage = |stage| {
+            self.view
+                .run()
+                .actions
+                .iter()
+                .filter(move |action| action.stage == stage)
+        };
+        let asked = stage(ActionStage::Asked).flat_map(|action| self.answers(action));
+        let uncertain = stage(ActionStage::Uncertain).map(|action| {
+            let words = format!("settle {} happened|not-happened|retry", action.id);
+            format!("Find out, then: {}", self.context.command(&words))
+        });
+        let owed: Vec<String> = match self.line.state {
+            RunState::Waiting => asked.collect(),
+            RunState::HandedOff => uncertain.collect(),
+            _ => Vec::new(),
+        };
+        if !owed.is_empty() {
+            return owed;
+        }
+        let resume = || {
+            format!(
+                "Go on with: {}",
+                self.context.run_command("resume", self.run)
+            )
+        };
+        match self.line.state {
+            RunState::Waiting | RunState::Paused | RunState::HandedOff | RunState::Interrupted => {
+                vec![resume()]
+            }
+            RunState::Running if matches!(end, End::Driven(_)) => vec![resume()],
+            RunState::Running => {
+                vec![format!(
+                    "Follow it with: {}",
+                    self.context.run_command("watch", self.run)
+                )]
+            }
+            RunState::Unreadable => {
+                let check = self.context.run_command("log check", self.run);
+                vec![format!("See what is damaged: {check}")]
+            }
+            RunState::Accepted | RunState::Unverified | RunState::Failed | RunState::Cancelled => {
+                Vec::new()
+            }
+        }
+    }
+
+    fn answers(&self, action: &Action) -> Vec<String> {
+        let why = text::brief(&action.why, 200);
+        let say = |words: &str| self.context.command(&format!("{words} {}", action.id));
+        vec![
+            format!("{} waits for your answer: {why}", text::plain(&action.tool)),
+            format!("Let it start:  {}", say("approve")),
+            format!("Or refuse it:  {} --reason \"…\"", say("deny")),
+        ]
+    }
+}
+
+/// The folder that a run works in.
+pub fn workspace(run: &Run) -> String {
+    run.created
+        .as_ref()
+        .map(|created| created.workspace.clone())
+        .unwrap_or_default()
+}
