@@ -92,7 +92,8 @@ pub struct Driver {
     wire: Option<Wire>,
     sealed: Option<Sealed>,
     pub(crate) model: Option<Arc<dyn Model>>,
-    pub(crate) tools: ToolBox,
+    /// Opened when this driver first needs them.
+    pub(crate) tools: Option<ToolBox>,
     pub(crate) in_flight: HashMap<String, CancellationToken>,
     pub(crate) context: Option<Arc<RunContext>>,
 }
@@ -114,7 +115,7 @@ impl Driver {
             wire: None,
             sealed: None,
             model: None,
-            tools: ToolBox::default(),
+            tools: None,
             in_flight: HashMap::new(),
             context: None,
         }
@@ -212,7 +213,13 @@ impl Driver {
             if idle_facts > FACTS_WITHOUT_EFFECT {
                 return Err(DriveError::Stuck(self.fence.tree.to_string()));
             }
-            match self.run.next(self.ports.clock.now()) {
+            let next = self.run.next(self.ports.clock.now());
+            let needs_tools = matches!(next, Next::Propose(_) | Next::Start(_) | Next::Request { .. });
+            if needs_tools && self.tools.is_none() {
+                self.reveal().await?;
+                continue;
+            }
+            match next {
                 Next::Append(payloads) => payloads.into_iter().try_for_each(|payload| self.record(payload))?,
                 Next::Reveal => self.reveal().await?,
                 Next::Propose(call) => self.propose(call).await?,
@@ -286,12 +293,16 @@ impl Driver {
         Ok(())
     }
 
+    /// Opens the tools; what the model is given is recorded when it is not what it had before.
     async fn reveal(&mut self) -> Result<(), DriveError> {
         match self.ports.world.open_tools(&self.run).await {
-            Ok(tools) => {
-                let revealed = ToolsRevealed { tools: tools.specs() };
-                self.tools = tools;
-                self.record(revealed)
+            Ok(opened) => {
+                let tools = opened.specs();
+                self.tools = Some(opened);
+                if self.run.tools_owed || tools != self.run.tools {
+                    self.record(ToolsRevealed { tools })?;
+                }
+                Ok(())
             }
             Err(unavailable) => self.record(RunHandedOff {
                 reason: HandoffReason::Environment,

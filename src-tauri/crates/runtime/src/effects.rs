@@ -42,12 +42,13 @@ pub(crate) struct ToolEnd {
 impl Driver {
     /// The tool, its effect and its repeatability, or why the call can't be an action.
     pub(crate) fn check_call(&self, call: &PendingCall, text: &str) -> Result<(String, Effect, Repeat), String> {
-        let Some(spec) = self.tools.by_wire_name(&call.name) else {
+        let tools = self.tools.as_ref();
+        let Some((tools, spec)) = tools.and_then(|tools| Some((tools, tools.by_wire_name(&call.name)?))) else {
             let names: Vec<String> = self.run.tools.iter().map(|tool| tool.wire_name()).collect();
             return Err(format!("There is no tool {}. There are: {}.", call.name, names.join(", ")));
         };
         let arguments = parse_arguments(text)?;
-        self.tools.check(&spec.name, &arguments).map_err(|error| format!("The arguments do not fit: {error}"))?;
+        tools.check(&spec.name, &arguments).map_err(|error| format!("The arguments do not fit: {error}"))?;
         Ok((spec.name.clone(), spec.effect, spec.repeat))
     }
 
@@ -103,7 +104,7 @@ impl Driver {
 
     fn spawn(&mut self, name: String, call: ToolCall) {
         self.in_flight.insert(call.action.0.clone(), call.cancel.clone());
-        let tool = self.tools.tool(&name).cloned();
+        let tool = self.tools.as_ref().and_then(|tools| tools.tool(&name)).cloned();
         let timeout_ms = self.run.tool(&name).map_or(0, |spec| spec.timeout_ms);
         let (clock, sender) = (self.ports.clock.clone(), self.sender());
         tokio::spawn(async move {

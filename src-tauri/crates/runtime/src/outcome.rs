@@ -211,10 +211,6 @@ pub fn of_tool_error(spec: &ToolSpec, action: &ActionId, error: ToolError, laten
     failure(action, error.class, error.message, origin, trust(spec), latency_ms)
 }
 
-/// A failure that the harness itself states.
-pub fn of_harness_failure(action: &ActionId, class: ToolErrorClass, message: String) -> Payload {
-    failure(action, class, message, Origin::Harness, Trust::Trusted, 0)
-}
 
 fn failure(
     action: &ActionId,

@@ -3,10 +3,14 @@
 
 pub mod gate;
 pub mod model;
+pub mod provider;
 pub mod reply;
 pub mod request;
+pub mod world;
 
 pub use gate::Gate;
 pub use model::ScriptedModel;
+pub use provider::MockProvider;
 pub use reply::{Scripted, call, fail, say, then};
 pub use request::SeenRequest;
+pub use world::{FakeTool, SeededChance, TestClock, TestWorld};

@@ -40,7 +40,10 @@ impl Run {
                 self.tools_owed = true;
             }
             Payload::RunResumed(resumed) => self.resumed(resumed),
-            Payload::RunPaused(_) => self.phase = Phase::Paused,
+            Payload::RunPaused(_) => {
+                self.phase = Phase::Paused;
+                self.knot(KnotShape::Break);
+            }
             Payload::RunHandedOff(handed_off) => self.handed_off(handed_off),
             Payload::RunCancelled(_) => self.cancelled(),
             Payload::RunFinished(finished) => {
@@ -111,7 +114,8 @@ impl Run {
             Payload::PlanUpdated(plan) => self.plan.clone_from(&plan.items),
             Payload::SourceCaptured(source) => self.captured(source),
             Payload::ArtifactPublished(artifact) => self.published(artifact),
-            Payload::VerificationStarted(started) => self.verifications = started.attempt,
+            // Counted when it ends: a check that a crash cut short is made again.
+            Payload::VerificationStarted(_) => {}
             Payload::VerificationFinished(finished) => self.verified(finished),
         }
     }
@@ -141,7 +145,6 @@ impl Run {
                 action.stage = ActionStage::Lost;
             }
         }
-        self.tools_owed = true;
         self.splices += 1;
         self.knot(KnotShape::Splice);
     }
@@ -154,7 +157,7 @@ impl Run {
         };
         self.bad_reply = None;
         self.checked = false;
-        self.knot(KnotShape::Stop);
+        self.knot(KnotShape::Break);
     }
 
     fn cancelled(&mut self) {
@@ -180,7 +183,6 @@ impl Run {
         self.repeats = None;
         self.loop_owed = None;
         self.exceeded = None;
-        self.tools_owed |= self.turns > 1;
         self.say(Item::Person(turn.input.clone()));
         self.knot(KnotShape::Person);
     }
@@ -399,6 +401,7 @@ impl Run {
     }
 
     fn verified(&mut self, finished: &VerificationFinished) {
+        self.verifications += 1;
         self.results.clone_from(&finished.results);
         self.checked = true;
         self.knot(KnotShape::Ring);

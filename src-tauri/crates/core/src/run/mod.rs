@@ -278,7 +278,7 @@ pub struct Run {
     pub turns: u32,
     /// The tools, as last revealed.
     pub tools: Vec<ToolSpec>,
-    /// Whether tools have to be revealed before the next request.
+    /// Whether the tools were never revealed.
     pub tools_owed: bool,
     /// The request of the current step.
     pub request: Request,
