@@ -1,0 +1,1 @@
+//! The command from outside: the real binary, real folders, a provider that is a stand-in.
