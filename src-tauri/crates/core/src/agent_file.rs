@@ -14,6 +14,7 @@ mod values;
 mod write;
 
 use longrein_protocol::{AgentSpec, BlobHash};
+use serde_json::Value;
 
 pub use problem::{Problem, Severity};
 
@@ -69,10 +70,36 @@ pub fn hash(spec: &AgentSpec) -> BlobHash {
 }
 
 /// The JSON Schema (draft 2020-12) of an agent file.
-pub fn json_schema() -> serde_json::Value {
+pub fn json_schema() -> Value {
     let mut schema = schemars::schema_for!(AgentSpec);
     schema.insert("title".to_owned(), "Longrein agent file".into());
     // A file without a name is called after itself.
     schema.remove("required");
-    schema.to_value()
+    let mut schema = schema.to_value();
+    for (kind, key, range) in keys::WHOLE_RANGES {
+        bound(
+            &mut schema,
+            (kind, key),
+            (*range.start()).into(),
+            (*range.end()).into(),
+        );
+    }
+    for (kind, key, range) in keys::FRACTION_RANGES {
+        bound(
+            &mut schema,
+            (kind, key),
+            (*range.start()).into(),
+            (*range.end()).into(),
+        );
+    }
+    schema
+}
+
+/// Says the range of a number that the reader holds it to.
+fn bound(schema: &mut Value, (kind, key): (&str, &str), least: Value, most: Value) {
+    let number = schema.pointer_mut(&format!("/$defs/{kind}/properties/{key}"));
+    if let Some(number) = number.and_then(Value::as_object_mut) {
+        number.insert("minimum".to_owned(), least);
+        number.insert("maximum".to_owned(), most);
+    }
 }

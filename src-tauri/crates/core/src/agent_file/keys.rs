@@ -169,3 +169,29 @@ pub(super) const WORKING_MINUTES: RangeInclusive<u32> = 1..=525_600;
 pub(super) const ACTIONS: RangeInclusive<u32> = 1..=1_000_000;
 pub(super) const MIN_BYTES: RangeInclusive<u32> = 1..=1_000_000_000;
 pub(super) const MIN_CITATIONS: RangeInclusive<u32> = 1..=10_000;
+
+/// What the schema says of whole numbers: the type, its key, the range.
+pub(super) const WHOLE_RANGES: &[(&str, &str, RangeInclusive<u32>)] = &[
+    ("ModelChoice", "max_output_tokens", MAX_OUTPUT_TOKENS),
+    ("ModelChoice", "window_tokens", WINDOW_TOKENS),
+    ("ToolSettings", "result_tokens", RESULT_TOKENS),
+    ("ToolSettings", "timeout_seconds", TIMEOUT_SECONDS),
+    (
+        "ContextLimits",
+        "offload_above_tokens",
+        OFFLOAD_ABOVE_TOKENS,
+    ),
+    ("Budget", "steps", STEPS),
+    ("Budget", "tokens_in", TOKENS),
+    ("Budget", "tokens_out", TOKENS),
+    ("Budget", "working_minutes", WORKING_MINUTES),
+    ("Budget", "actions", ACTIONS),
+    ("FileCriterion", "min_bytes", MIN_BYTES),
+    ("EvidenceCriterion", "min_citations", MIN_CITATIONS),
+];
+
+/// The same of numbers with a fraction.
+pub(super) const FRACTION_RANGES: &[(&str, &str, RangeInclusive<f64>)] = &[
+    ("ModelChoice", "temperature", TEMPERATURE),
+    ("ContextLimits", "compact_at", COMPACT_AT),
+];

@@ -217,7 +217,7 @@ impl<'t> Reader<'t> {
         let message = format!("There is no {what} “{name}”.");
         let remedy = match nearest(name, known) {
             Some(near) => format!("Did you mean “{near}”?"),
-            None => format!("Known are {}.", list(known)),
+            None => known_are(known),
         };
         self.error(span, path, message, remedy);
     }
@@ -333,6 +333,12 @@ pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
         .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, known)| known)
+}
+
+/// The names that are known, as a sentence.
+pub fn known_are(names: &[&str]) -> String {
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("Known {verb} {}.", list(names))
 }
 
 /// Names in a sentence: `a, b and c`.

@@ -174,4 +174,9 @@ fn the_schema_knows_every_section_and_no_other() {
     assert_eq!(described, known);
     assert_eq!(schema["additionalProperties"], false);
     assert!(schema.get("required").is_none());
+    for (kind, key, range) in super::keys::WHOLE_RANGES {
+        let number = &schema["$defs"][kind]["properties"][key];
+        assert_eq!(number["minimum"], *range.start(), "{kind}.{key}");
+        assert_eq!(number["maximum"], *range.end(), "{kind}.{key}");
+    }
 }

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use toml::de::DeValue;
 
-use super::reader::{At, Fields, Reader, list, nearest};
+use super::reader::{At, Fields, Reader, known_are, nearest};
 
 impl Reader<'_> {
     /// A text.
@@ -138,15 +138,15 @@ impl Reader<'_> {
         if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == word.value) {
             return Some(*choice);
         }
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         if later.contains(&word.value.as_str()) {
-            let what = format!("{key} = \"{}\"", word.value);
-            self.not_built(&word.span, &path, &what);
+            let message = format!("{key} = \"{}\" is not built yet.", word.value);
+            self.error(&word.span, &path, message, known_are(&names));
         } else {
-            let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
             let message = format!("{path} can't be “{}”.", word.value);
             let remedy = match nearest(&word.value, &names) {
                 Some(near) => format!("Did you mean “{near}”?"),
-                None => format!("Known are {}.", list(&names)),
+                None => known_are(&names),
             };
             self.error(&word.span, &path, message, remedy);
         }

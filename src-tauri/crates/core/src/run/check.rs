@@ -78,8 +78,12 @@ impl Run {
             Payload::TurnFinished(_) | Payload::ToolsRevealed(_) | Payload::NoticeGiven(_) => going,
             Payload::ContextCompiled(_) | Payload::ContextCompacted(_) => going && !self.in_flight(),
             Payload::ModelRequested(requested) => {
-                let again = matches!(self.request, Request::Failed { .. }) && requested.attempt > 1;
-                going && (self.request == Request::Compiled || again)
+                let follows = match self.request {
+                    Request::Compiled => 1,
+                    Request::Failed { attempt, .. } => attempt + 1,
+                    _ => 0,
+                };
+                going && requested.attempt == follows
             }
             Payload::ModelResponded(_) | Payload::ModelFailed(_) => self.in_flight(),
             Payload::ModelAbandoned(_) => self.request == Request::Lost || self.in_flight(),

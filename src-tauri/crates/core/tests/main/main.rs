@@ -1,0 +1,7 @@
+//! The pure core, as data: what a run owes after each event, what it refuses, what it shows.
+
+mod gate;
+mod next;
+mod play;
+mod refused;
+mod shown;

@@ -1,0 +1,241 @@
+//! A run written as lines. Each line is an event; `a`, `b` … name actions of a step.
+//!
+//! ```text
+//! created steps=4            reveal look mark       compiled     requested 2
+//! turn Compare the indexes.  replies Some words.    asks a=look b=mark
+//! propose a=look             decide a allow         start a      finish a ok
+//! ```
+
+use longrein_core::run::Run;
+use longrein_protocol::agent::{AgentSpec, Decision};
+use longrein_protocol::block::{Block, ModelErrorClass, Origin, StopReason, Trust, Usage};
+use longrein_protocol::event::*;
+use longrein_protocol::source::CriterionResult;
+use longrein_protocol::tool::{Effect, Repeat};
+use longrein_protocol::{ActionId, BlobHash, Body, Event, Payload, RunId, ToolErrorClass, ToolSpec};
+use serde_json::json;
+
+/// Folds lines and returns the events with the state.
+pub fn play(lines: &str) -> (Run, Vec<Event>) {
+    let mut run = Run::default();
+    let mut events = Vec::new();
+    for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let event = event(&run, line);
+        run.check(&event).unwrap_or_else(|illegal| panic!("{line}: {illegal}"));
+        run.apply(&event);
+        events.push(event);
+    }
+    (run, events)
+}
+
+/// The event that a line writes, as the next of a run.
+pub fn event(run: &Run, line: &str) -> Event {
+    let seq = run.seq + 1;
+    Event { run: RunId::from_parts(1, 1), seq, at: i64::from(seq) * 1_000, payload: payload(line) }
+}
+
+fn payload(line: &str) -> Payload {
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    match word {
+        "created" => created(rest),
+        "turn" => TurnStarted { input: text(rest), title: rest.to_owned() }.into(),
+        "steer" => TurnSteered { input: text(rest) }.into(),
+        "reveal" => ToolsRevealed { tools: rest.split(' ').map(tool).collect() }.into(),
+        "compiled" => ContextCompiled { keep: 0, add: Vec::new(), items: 1, tokens: 100 }.into(),
+        "compacted" => compacted(rest),
+        "requested" => requested(rest),
+        "replies" => responded(vec![Block::Text { text: text(rest), raw: None }], StopReason::End),
+        "cut" => responded(vec![Block::Text { text: text(rest), raw: None }], StopReason::Length),
+        "silence" => responded(Vec::new(), StopReason::End),
+        "asks" => responded(rest.split(' ').map(call).collect(), StopReason::ToolUse),
+        "fails" => failed(rest),
+        "abandoned" => ModelAbandoned {}.into(),
+        "notice" => NoticeGiven { text: text(rest) }.into(),
+        "resumed" => resumed(rest),
+        "handoff" => handoff(rest),
+        "paused" => RunPaused {}.into(),
+        "cancelled" => RunCancelled {}.into(),
+        "ended" => RunFinished { outcome: Outcome::Unverified, message: String::new() }.into(),
+        "verifying" => VerificationStarted { attempt: 1 }.into(),
+        "verified" => verified(rest == "holds"),
+        _ => of_action(word, rest),
+    }
+}
+
+fn of_action(word: &str, rest: &str) -> Payload {
+    let (id, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let action = ActionId(id.split('=').next().unwrap_or_default().to_owned());
+    match word {
+        "propose" => proposed(id),
+        "reject" => ActionRejected {
+            call: action.0.clone(),
+            tool: "nothing".to_owned(),
+            arguments: Body::default(),
+            error: "no such tool".to_owned(),
+            action,
+        }
+        .into(),
+        "decide" => {
+            let decision = serde_json::from_value(json!(rest)).unwrap_or(Decision::Deny);
+            ActionDecided { action, decision, why: format!("the test says {rest}"), checks: Vec::new() }.into()
+        }
+        "ask" => ApprovalRequested { action, why: String::new(), shown: BlobHash([1; 32]) }.into(),
+        "approve" | "refuse" => {
+            let approved = word == "approve";
+            ApprovalResolved { action, approved, note: rest.to_owned(), by: "test".to_owned() }.into()
+        }
+        "start" => {
+            let attempt = rest.parse().unwrap_or(1);
+            ActionStarted { action, key: "key".to_owned(), attempt }.into()
+        }
+        "finish" => finished(action, rest),
+        "uncertain" => ActionUncertain { action, why: "The server ended.".to_owned() }.into(),
+        "settle" => {
+            let verdict = serde_json::from_value(json!(rest)).unwrap_or(Verdict::Retry);
+            ActionReconciled { action, verdict }.into()
+        }
+        _ => panic!("no such event: {word}"),
+    }
+}
+
+fn text(words: &str) -> Body {
+    Body::Text(words.to_owned())
+}
+
+/// What a tool of a play may do is in its name.
+fn traits(name: &str) -> (Effect, Repeat) {
+    match name {
+        "look" | "finish" => (Effect::Read, Repeat::Repeatable),
+        "mark" => (Effect::Workspace, Repeat::Once),
+        "post" => (Effect::Irreversible, Repeat::Once),
+        _ => (Effect::Workspace, Repeat::Repeatable),
+    }
+}
+
+fn tool(name: &str) -> ToolSpec {
+    let (effect, repeat) = traits(name);
+    ToolSpec {
+        name: name.to_owned(),
+        description: String::new(),
+        schema: json!({"type": "object"}),
+        effect,
+        repeat,
+        timeout_ms: 1_000,
+        result_tokens: 1_000,
+        path_arguments: Vec::new(),
+        untrusted: name == "look",
+    }
+}
+
+fn created(rest: &str) -> Payload {
+    let allow = ["look", "mark", "post", "write", "finish"];
+    let mut agent: AgentSpec =
+        serde_json::from_value(json!({"name": "test", "tools": {"allow": allow}})).expect("an agent");
+    for setting in rest.split(' ').filter(|setting| !setting.is_empty()) {
+        match setting.split_once('=').expect("name=value") {
+            ("steps", value) => agent.budget.steps = value.parse().expect("a number"),
+            ("window", value) => agent.model.window_tokens = value.parse().expect("a number"),
+            ("actions", value) => agent.budget.actions = value.parse().ok(),
+            ("file", value) => agent.done_when = serde_json::from_value(json!([{"file": value}])).expect("a criterion"),
+            (tool, decision) => {
+                agent.policy.extend(serde_json::from_value::<longrein_protocol::agent::PolicyRule>(
+                    json!({"tool": tool, "decision": decision}),
+                ));
+            }
+        }
+    }
+    RunCreated {
+        window_tokens: agent.model.window_tokens,
+        agent,
+        agent_hash: BlobHash([0; 32]),
+        model: "test/model".to_owned(),
+        harness: "0".to_owned(),
+        workspace: String::new(),
+        parent: None,
+    }
+    .into()
+}
+
+fn requested(rest: &str) -> Payload {
+    ModelRequested {
+        model: "test/model".to_owned(),
+        attempt: rest.parse().unwrap_or(1),
+        body_sha256: String::new(),
+        body_bytes: 400,
+        reserved_in: 125,
+        reserved_out: 50,
+    }
+    .into()
+}
+
+fn responded(blocks: Vec<Block>, stop: StopReason) -> Payload {
+    let usage = Usage { input: 100, output: 10, ..Usage::default() };
+    ModelResponded { blocks, stop, usage, response_id: String::new(), latency_ms: 20 }.into()
+}
+
+fn call(named: &str) -> Block {
+    let (id, name) = named.split_once('=').expect("id=tool");
+    Block::ToolUse { id: id.to_owned(), name: name.to_owned(), arguments: text("{}"), raw: None }
+}
+
+fn proposed(named: &str) -> Payload {
+    let (id, tool) = named.split_once('=').expect("id=tool");
+    let (effect, repeat) = traits(tool);
+    ActionProposed {
+        action: ActionId(id.to_owned()),
+        call: id.to_owned(),
+        tool: tool.to_owned(),
+        arguments: text("{}"),
+        effect,
+        repeat,
+    }
+    .into()
+}
+
+fn finished(action: ActionId, rest: &str) -> Payload {
+    let error = (rest == "failed").then_some(ToolErrorClass::Failed);
+    let trust = if rest == "untrusted" { Trust::Untrusted } else { Trust::Trusted };
+    ActionFinished {
+        action,
+        error,
+        result: text(rest),
+        shown: None,
+        outcome: String::new(),
+        origin: Origin::Harness,
+        trust,
+        receipt: None,
+        latency_ms: 5,
+    }
+    .into()
+}
+
+fn failed(rest: &str) -> Payload {
+    let (class, retry_at) = rest.split_once(' ').map_or((rest, None), |(class, at)| (class, at.parse().ok()));
+    let class: ModelErrorClass = serde_json::from_value(json!(class)).expect("a class");
+    ModelFailed { class, message: "It failed.".to_owned(), remedy: "Mend it.".to_owned(), retry_at, latency_ms: 3 }.into()
+}
+
+fn resumed(rest: &str) -> Payload {
+    RunResumed { why: serde_json::from_value(json!(rest)).expect("a reason") }.into()
+}
+
+fn handoff(rest: &str) -> Payload {
+    let reason = serde_json::from_value(json!(rest)).expect("a reason");
+    RunHandedOff { reason, message: "It stopped.".to_owned(), remedy: "Say how to go on.".to_owned() }.into()
+}
+
+fn verified(holds: bool) -> Payload {
+    let difference = if holds { Vec::new() } else { vec!["page.html is missing".to_owned()] };
+    let result = CriterionResult {
+        criterion: "page.html exists".to_owned(),
+        holds,
+        evidence: "looked".to_owned(),
+        difference,
+    };
+    VerificationFinished { results: vec![result] }.into()
+}
+
+fn compacted(rest: &str) -> Payload {
+    let dropped_before = rest.parse().expect("an item");
+    ContextCompacted { dropped_before, pruned_before: dropped_before, tokens_before: 100, tokens_after: 50 }.into()
+}
