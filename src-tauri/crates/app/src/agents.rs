@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use longrein_core::agent_file::reader::{FILE_BYTES_MAX, list, nearest};
+use longrein_core::agent_file::reader::{FILE_BYTES_MAX, known_are, nearest};
 use longrein_core::agent_file::{self, Problem, Severity};
 use longrein_protocol::AgentSpec;
 use serde::Serialize;
@@ -137,8 +137,8 @@ fn unknown(data_dir: &Path, name: &str) -> AppError {
     let remedy = match nearest(name, &known) {
         Some(near) => format!("Did you mean “{near}”? All are listed by: longrein agents"),
         None => format!(
-            "Known are {}. A file is named by its path, as in ./my{SUFFIX}",
-            list(&known)
+            "{} A file is named by its path, as in ./my{SUFFIX}",
+            known_are(&known)
         ),
     };
     AppError::new(

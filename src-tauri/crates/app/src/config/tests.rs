@@ -66,9 +66,25 @@ fn a_whole_file_is_read() {
 
 #[test]
 fn mistakes_in_providers_are_told() {
-    told("[providers.local]", expect![[""]]);
-    told("[providers]\nlocal = \"http://x\"", expect![[""]]);
-    told("[provider.local]\nformat = \"openai-chat\"", expect![[""]]);
+    told(
+        "[providers.local]",
+        expect![[r#"
+        providers.local.base_url | line 1, column 12: The provider local has no base_url. Write it like this: base_url = "http://127.0.0.1:8080/v1"
+        providers.local.format | line 1, column 12: The provider local has no format. Write format = "openai-chat"; most servers speak it.
+    "#]],
+    );
+    told(
+        "[providers]\nlocal = \"http://x\"",
+        expect![[r#"
+        providers.local | line 2, column 9: providers.local must be a table, not a text. Write it like this: [providers.local]
+    "#]],
+    );
+    told(
+        "[provider.local]\nformat = \"openai-chat\"",
+        expect![[r#"
+        provider | line 1, column 2: There is no key “provider”. Did you mean “providers”?
+    "#]],
+    );
     told(
         r#"
 [providers.demo]
@@ -87,7 +103,18 @@ baseurl = "x"
 format = "openai-chat"
 base_url = "http://192.168.1.9/v1"
 "#,
-        expect![[""]],
+        expect![[r#"
+            providers.demo | line 2, column 12: “demo” stands for the demonstration model. Choose another name.
+            providers.demo.base_url | line 4, column 12: This is not an http or https address. Write it like this: base_url = "http://127.0.0.1:8080/v1"
+            providers."a b" | line 5, column 12: “a b” can't be the name of a provider. Use letters, digits, “-” and “_”, at most 40.
+            providers.old.format | line 7, column 10: format = "anthropic" is not built yet. Known is openai-chat.
+            providers.old.base_url | line 8, column 12: The address carries a name, a password or a query, which may be a secret. Give the plain address here and the key by a variable.
+            providers.old.tool_mode | line 9, column 1: “tool_mode” is not built yet. Take it out: it would have no effect.
+            providers.new.format | line 11, column 10: providers.new.format can't be “openai_chat”. Did you mean “openai-chat”?
+            providers.new.base_url | line 12, column 12: The address carries a name, a password or a query, which may be a secret. Give the plain address here and the key by a variable.
+            providers.new.baseurl | line 13, column 1: There is no key “baseurl”. Did you mean “base_url”?
+            providers.far.base_url | line 16, column 12: Over http, questions and keys can be read on the way. Use https, or a server on this machine.
+        "#]],
     );
 }
 
@@ -112,7 +139,15 @@ env = { TOKEN = "sk-very-secret", OTHER = "secret:other", "9" = "x", N = 3 }
 "#;
     let told = problems(text);
     assert!(!told.contains("very"), "{told}");
-    expect![[""]].assert_eq(&told);
+    expect![[r#"
+        providers.openai.key | line 5, column 7: A key must not stand in this file, which gets copied, shared and backed up. Take it out and set the variable LONGREIN_OPENAI_API_KEY, or write key = "env:NAME". If the file was shared, replace the key.
+        providers.kept.key | line 9, column 7: Keys from the keychain are not built yet. Take this line out and set the variable LONGREIN_KEPT_API_KEY.
+        providers.odd.key | line 13, column 7: What stands behind “env:” is not the name of a variable. Use letters, digits and “_”, as in "env:MY_KEY".
+        mcp.counter.env.TOKEN | line 16, column 17: A secret must not stand in this file, which gets copied, shared and backed up. Write TOKEN = "env:TOKEN" and set the variable TOKEN.
+        mcp.counter.env.OTHER | line 16, column 43: Secrets from the keychain are not built yet. Write OTHER = "env:OTHER" and set the variable OTHER.
+        mcp.counter.env.9 | line 16, column 59: “9” can't be the name of a variable. Use letters, digits and “_”.
+        mcp.counter.env.N | line 16, column 74: The value of N must be a text. Write it like this: N = "env:N"
+    "#]].assert_eq(&told);
 }
 
 #[test]
@@ -131,9 +166,22 @@ headers = { "x-api-key" = "secret:d" }
 [ui]
 theme = "drak"
 "#,
-        expect![[""]],
+        expect![[r#"
+            mcp.a.command | line 2, column 6: The server a has no command. Write it like this: command = ["python3", "server.py"]
+            mcp.b.command | line 4, column 11: The command must be a list of texts, the program first. Write it like this: command = ["python3", "server.py"]
+            mcp.b.trusted | line 5, column 11: mcp.b.trusted must be true or false, not a text. Write it like this: trusted = false
+            mcp.c.command | line 7, column 11: The command must be a list of texts, the program first. Write it like this: command = ["python3", "server.py"]
+            mcp.d.url | line 9, column 1: “url” is not built yet. Take it out: it would have no effect.
+            mcp.d.headers | line 10, column 1: “headers” is not built yet. Take it out: it would have no effect.
+            ui.theme | line 12, column 9: ui.theme can't be “drak”. Did you mean “dark”?
+        "#]],
     );
-    told("theme = \"dark\"", expect![[""]]);
+    told(
+        "theme = \"dark\"",
+        expect![[r#"
+        theme | line 1, column 1: There is no key “theme” here. Write it under [ui].
+    "#]],
+    );
 }
 
 fn provider(key_variable: Option<&str>) -> ProviderConfig {
@@ -223,7 +271,16 @@ fn a_new_file_is_readable_for_its_owner_only_and_is_what_was_set() {
         fs::metadata(&file).unwrap().permissions().mode() & 0o777,
         0o600
     );
-    expect![[""]].assert_eq(&fs::read_to_string(&file).unwrap());
+    expect![[r#"
+        [ui]
+        theme = "dark"
+
+        [providers.openai]
+        format = "openai-chat"
+        base_url = "http://127.0.0.1:1/v1"
+        key = "env:MINE"
+    "#]]
+    .assert_eq(&fs::read_to_string(&file).unwrap());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -271,5 +328,10 @@ fn a_provider_that_would_be_a_mistake_is_not_written() {
 #[test]
 fn several_mistakes_are_one_failure_that_names_each() {
     let error = as_error(&check("[ui]\ntheme = \"drak\"\nsize = 3").problems);
-    expect![[""]].assert_eq(&format!("{}\n{}", error.message, error.remedy));
+    expect![[r#"
+        config.toml has 2 mistakes:
+          line 2, column 9: ui.theme can't be “drak”. Did you mean “dark”?
+          line 3, column 1: There is no key “size”. Known is theme.
+        Correct them in the data folder; nothing was changed."#]]
+    .assert_eq(&format!("{}\n{}", error.message, error.remedy));
 }

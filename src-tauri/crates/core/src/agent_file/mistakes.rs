@@ -417,9 +417,9 @@ person = true
             6:34 tools.allow | “web_fetch” is not built yet. | Take it out: it would have no effect.
             7:1 tools.preload | “preload” is not built yet. | Take it out: it would have no effect.
             8:8 tools."a.b" | “a.b” is not granted to this agent, so this has no effect. | Add “a.b” to allow in [tools], or take this out.
-            9:10 tools."a.b".repeat | “repeat = "keyed"” is not built yet. | Take it out: it would have no effect.
+            9:10 tools."a.b".repeat | repeat = "keyed" is not built yet. | Known are repeatable and once.
             10:8 tools."a.c" | “a.c” is not granted to this agent, so this has no effect. | Add “a.c” to allow in [tools], or take this out.
-            11:10 tools."a.c".repeat | “repeat = "queryable"” is not built yet. | Take it out: it would have no effect.
+            11:10 tools."a.c".repeat | repeat = "queryable" is not built yet. | Known are repeatable and once.
             13:8 policy[1].tool | “a.b” is not granted to this agent, so this has no effect. | Add “a.b” to allow in [tools], or take this out.
             14:1 policy[1].args | “args” is not built yet. | Take it out: it would have no effect.
             16:2 skills | “skills” is not built yet. | Take it out: it would have no effect.
