@@ -1,12 +1,9 @@
 //! The process group of a server. It ends when its connection ends, whatever happens to us: a
-//! watchdog outlives this process by a moment and ends the group, and the group is written down
-//! so that the next start can look for what even that missed.
+//! watchdog outlives this process by a moment and ends the group. (The store's list of groups is
+//! there for what even that missed.)
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
@@ -65,19 +62,6 @@ impl Group {
         }
     }
 
-    /// Appends `pgid:start_time` to the list of groups; the start time tells this leader from a
-    /// later process with the same id.
-    pub(crate) fn note(&self, groups_file: &Path) -> io::Result<()> {
-        let start_time = start_time(self.leader).unwrap_or(0);
-        let line = format!("{}:{start_time}\n", self.leader.as_raw_nonzero());
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(groups_file)?
-            .write_all(line.as_bytes())
-    }
-
     /// Kills every process of the group. Later calls do nothing. Must first be called before the
     /// leader is reaped: until then its id can't belong to anybody else.
     pub(crate) fn end(&self) {
@@ -104,38 +88,21 @@ impl Drop for Group {
     }
 }
 
-/// When a process started, in clock ticks since boot; `None` where the system does not say.
-fn start_time(process: Pid) -> Option<u64> {
-    /// Counted from the field after the name, which is the third.
-    const FIELD: usize = 22 - 3;
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
-    // The name is in parentheses and may hold anything, parentheses and blanks too.
-    let (_, fields) = stat.rsplit_once(") ")?;
-    fields.split(' ').nth(FIELD)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_noted_group_carries_the_start_time_of_its_leader() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("1.groups");
+    fn a_group_is_ended_once_and_the_second_time_nobody_is() {
         let mut child = Command::new("sleep")
             .arg("600")
             .process_group(0)
             .spawn()
             .unwrap();
-        let leader = Pid::from_child(&child);
-        let group = Group::guard(leader, start_watchdog().unwrap());
-        group.note(&file).unwrap();
-        let noted = std::fs::read_to_string(&file).unwrap();
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
-        let expected = stat.split(' ').nth(21).unwrap();
-        assert_eq!(noted, format!("{}:{expected}\n", child.id()));
-        group.end();
+        let group = Group::guard(Pid::from_child(&child), start_watchdog().unwrap());
+        assert!(child.try_wait().unwrap().is_none());
         group.end();
         assert!(!child.wait().unwrap().success());
+        group.end();
     }
 }

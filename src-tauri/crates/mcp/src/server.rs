@@ -11,6 +11,7 @@ use longrein_protocol::HARNESS_VERSION;
 use longrein_protocol::ToolErrorClass;
 use longrein_protocol::agent::ToolSettings;
 use longrein_runtime::ports::{Tool, ToolError};
+use longrein_store::groups::{MARK, mark_value, note_group};
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RoleClient, RunningService,
@@ -65,8 +66,8 @@ pub struct ServerConfig {
     pub trusted: bool,
     /// The folder that it works in: the run's workspace.
     pub cwd: PathBuf,
-    /// The file where process groups are noted, one `pgid:start_time` per line:
-    /// `locks/<our process id>.groups` of the data folder. Its folder must exist.
+    /// The file where process groups are noted (`longrein_store::groups::groups_file`). Its folder
+    /// must exist.
     pub groups_file: PathBuf,
 }
 
@@ -348,13 +349,12 @@ fn spawn(config: &ServerConfig, words: &LastWords) -> Result<Spawned, McpError> 
         return Err(spawn_error(config, source));
     };
     let group = Group::guard(id, watchdog);
-    group
-        .note(&config.groups_file)
-        .map_err(|source| McpError::GroupsFile {
-            server: server(),
-            path: config.groups_file.clone(),
-            source,
-        })?;
+    let number = id.as_raw_nonzero().get().cast_unsigned();
+    note_group(&config.groups_file, number).map_err(|source| McpError::GroupsFile {
+        server: server(),
+        path: config.groups_file.clone(),
+        source,
+    })?;
     Ok(Spawned {
         leader,
         group,
@@ -380,7 +380,9 @@ fn command(config: &ServerConfig) -> Command {
             command.env(variable, value);
         }
     }
-    command.envs(&config.env);
+    command
+        .envs(&config.env)
+        .env(MARK, mark_value(std::process::id()));
     command
 }
 

@@ -9,6 +9,7 @@ use longrein_mcp::{McpError, McpServer};
 use longrein_protocol::agent::ToolSettings;
 use longrein_protocol::{Effect, Repeat, ToolErrorClass};
 use longrein_runtime::ports::{CancellationToken, Part, ToolOutput};
+use longrein_store::groups::MARK;
 use serde_json::json;
 use support::{World, is_alive, is_gone, run, text_of};
 
@@ -336,10 +337,10 @@ async fn the_environment_holds_what_was_granted_and_little_else() {
         .collect();
     assert!(names.contains(&"GRANTED") && names.contains(&"PATH"));
     for name in names {
-        // The shell adds the last three by itself.
+        // The shell adds the last four by itself.
         assert!(
             [
-                "GRANTED", "PATH", "HOME", "LANG", "PWD", "SHLVL", "_", "OLDPWD"
+                "GRANTED", "PATH", "HOME", "LANG", MARK, "PWD", "SHLVL", "_", "OLDPWD"
             ]
             .contains(&name),
             "{name}"

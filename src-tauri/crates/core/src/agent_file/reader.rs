@@ -231,7 +231,7 @@ impl<'t> Reader<'t> {
     /// Every mistake, in the order of the file.
     pub fn into_problems(mut self) -> Vec<Problem> {
         self.problems
-            .sort_by(|left, right| (left.line, left.column).cmp(&(right.line, right.column)));
+            .sort_by_key(|problem| (problem.line, problem.column));
         self.problems
     }
 
