@@ -92,10 +92,12 @@ fn what_another_process_does() {
         "steps without end" => block_on(take_steps(&store, seed, u32::MAX)),
         "hold" => block_on(hold(&store, seed)),
         "hold with servers" => {
-            let servers = start_server(Path::new(&folder));
+            let (mut server, pids) = start_server(Path::new(&folder));
             let _lock = block_on(TreeLock::acquire(&store, run_of_seed(seed))).unwrap();
-            println!("{READY} {} {}", servers[0], servers[1]);
+            println!("{READY} {} {}", pids[0], pids[1]);
             until_told();
+            server.kill().unwrap();
+            server.wait().unwrap();
         }
         other => panic!("no task is called {other}"),
     }
@@ -128,7 +130,7 @@ fn until_told() {
 }
 
 /// Starts a server with a child of its own, in a group of its own, and notes it.
-fn start_server(folder: &Path) -> [i32; 2] {
+fn start_server(folder: &Path) -> (Child, [i32; 2]) {
     let mut server = Command::new("sh");
     server.args(["-c", "sleep 600 > /dev/null & echo $!; wait"]);
     server
@@ -141,10 +143,11 @@ fn start_server(folder: &Path) -> [i32; 2] {
     BufReader::new(server.stdout.take().unwrap())
         .read_line(&mut line)
         .unwrap();
-    [
+    let pids = [
         server.id().try_into().unwrap(),
         line.trim().parse().unwrap(),
-    ]
+    ];
+    (server, pids)
 }
 
 #[test]
