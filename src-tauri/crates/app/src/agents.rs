@@ -220,7 +220,7 @@ fn read_file(path: &Path, origin: AgentOrigin) -> Result<AgentFile, AppError> {
 
 /// Reads at most one byte more than a file may have, so that the reader can say that it is too
 /// long.
-fn read_text(path: &Path) -> io::Result<String> {
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let limit = FILE_BYTES_MAX as u64 + 1;
     std::fs::File::open(path)?

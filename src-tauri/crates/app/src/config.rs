@@ -8,6 +8,7 @@ mod read;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use longrein_core::agent_file::{Problem, Severity};
 use longrein_models::Secret;
@@ -30,6 +31,27 @@ pub struct Config {
     pub mcp: BTreeMap<String, McpConfig>,
     /// The window.
     pub ui: UiConfig,
+}
+
+/// The configuration of this process: every copy sees what was last taken.
+#[derive(Clone, Default)]
+pub(crate) struct Current(Arc<RwLock<Arc<Config>>>);
+
+impl Current {
+    pub(crate) fn new(config: Config) -> Self {
+        Self(Arc::new(RwLock::new(Arc::new(config))))
+    }
+
+    pub(crate) fn get(&self) -> Arc<Config> {
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn take(&self, config: Config) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+    }
 }
 
 /// One provider, `[providers.NAME]`.
@@ -136,7 +158,7 @@ pub fn load(data_dir: &Path) -> Result<Config, Vec<Problem>> {
 
 /// The file's text; empty when there is no file.
 fn text(data_dir: &Path) -> Result<String, Vec<Problem>> {
-    match std::fs::read_to_string(path(data_dir)) {
+    match crate::agents::read_text(&path(data_dir)) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(error) => {

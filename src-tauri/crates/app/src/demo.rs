@@ -31,7 +31,13 @@ impl Longrein {
         };
         let question = demo.question.unwrap_or_else(|| demo::QUESTION.to_owned());
         let (agent, model) = ("research".to_owned(), Some(DEMO_MODEL.to_owned()));
-        self.start(NewRun { agent, question, model, library: Some(library) }).await
+        self.start(NewRun {
+            agent,
+            question,
+            model,
+            library: Some(library),
+        })
+        .await
     }
 
     /// Writes the demonstration library where it can be read as any other.
@@ -40,7 +46,10 @@ impl Longrein {
         write_all(&folder).map_err(|error| {
             AppError::new(
                 AppErrorCode::Io,
-                format!("The demonstration library can't be written to {}: {error}.", folder.display()),
+                format!(
+                    "The demonstration library can't be written to {}: {error}.",
+                    folder.display()
+                ),
                 "Check that you may write to the data folder, or name another with --data-dir.",
             )
         })?;

@@ -83,12 +83,17 @@ impl Longrein {
             return Ok(driving);
         }
         let tree = self.inner.store.tree_of(run).await?;
-        let (lock, fence) = TreeLock::acquire(&self.inner.store, tree).await.map_err(|error| of_lock(run, error))?;
+        let (lock, fence) = TreeLock::acquire(&self.inner.store, tree)
+            .await
+            .map_err(|error| of_lock(run, error))?;
         let past = history::load(&self.inner.store, run).await?;
         if let Some(damage) = past.damage {
             return Err(AppError::new(
                 AppErrorCode::Unreadable,
-                format!("Event {} of run {run} is damaged, so the run can be read but not continued.", damage.seq),
+                format!(
+                    "Event {} of run {run} is damaged, so the run can be read but not continued.",
+                    damage.seq
+                ),
                 "See what is damaged with: longrein log check",
             ));
         }
@@ -109,8 +114,12 @@ impl Longrein {
         let tree = self.inner.store.tree_of(run).await?;
         let data = self.inner.paths.data.clone();
         if let Some(holder) = TreeLock::holder(&data, tree) {
-            let ended = tokio::task::spawn_blocking(move || longrein_store::lock::end_holder(&data, &holder)).await;
-            let ended = ended.map_err(|error| AppError::new(AppErrorCode::Io, error.to_string(), ""))?;
+            let ended = tokio::task::spawn_blocking(move || {
+                longrein_store::lock::end_holder(&data, &holder)
+            })
+            .await;
+            let ended =
+                ended.map_err(|error| AppError::new(AppErrorCode::Io, error.to_string(), ""))?;
             ended.map_err(|error| of_lock(run, error))?;
         }
         self.take_up(run, ResumeReason::TakenOver).await
@@ -120,23 +129,40 @@ impl Longrein {
     pub async fn driven_with(&self, run: RunId) -> Result<Vec<RunId>, AppError> {
         let tree = self.inner.store.tree_of(run).await?;
         let holder = TreeLock::holder(&self.inner.paths.data, tree);
-        Ok(holder.map(|holder| longrein_store::lock::driven_by(&self.inner.paths.data, holder.pid)).unwrap_or_default())
+        Ok(holder
+            .map(|holder| longrein_store::lock::driven_by(&self.inner.paths.data, holder.pid))
+            .unwrap_or_default())
     }
 
     /// The driver of a run in this process.
     pub fn driven_here(&self, run: RunId) -> Option<Driving> {
-        self.inner.drivers.with(|drivers| drivers.get(&run).cloned())
+        self.inner
+            .drivers
+            .with(|drivers| drivers.get(&run).cloned())
     }
 
     /// Runs that this process drives.
     pub fn runs_driven_here(&self) -> Vec<RunId> {
-        self.inner.drivers.with(|drivers| drivers.keys().copied().collect())
+        self.inner
+            .drivers
+            .with(|drivers| drivers.keys().copied().collect())
     }
 
-    pub(crate) fn drive_in_background(&self, run: RunId, mut driver: Driver, lock: TreeLock) -> Driving {
+    pub(crate) fn drive_in_background(
+        &self,
+        run: RunId,
+        mut driver: Driver,
+        lock: TreeLock,
+    ) -> Driving {
         let (sender, ended) = watch::channel(None);
-        let driving = Driving { run, ended, let_go: Arc::default() };
-        self.inner.drivers.with(|drivers| drivers.insert(run, driving.clone()));
+        let driving = Driving {
+            run,
+            ended,
+            let_go: Arc::default(),
+        };
+        self.inner
+            .drivers
+            .with(|drivers| drivers.insert(run, driving.clone()));
         let waker = driver.waker();
         let alarm = tokio::spawn(wake_on_change(self.inner.store.clone(), waker));
         let (app, let_go) = (self.clone(), driving.let_go.clone());
@@ -160,7 +186,9 @@ impl Longrein {
 
 /// Wakes a driver whenever something was committed, so that it reads its inbox.
 async fn wake_on_change(store: Store, waker: Waker) {
-    let Ok(mut changes) = store.watch() else { return };
+    let Ok(mut changes) = store.watch() else {
+        return;
+    };
     while changes.changed().await.is_ok() {
         waker.wake();
     }
@@ -169,7 +197,12 @@ async fn wake_on_change(store: Store, waker: Waker) {
 fn how_it_ended(driver: &Driver, failure: Option<longrein_runtime::DriveError>) -> Ended {
     let (state, reason, remedy) = driver.run().standing();
     match failure {
-        None => Ended { state, reason, remedy, failure: None },
+        None => Ended {
+            state,
+            reason,
+            remedy,
+            failure: None,
+        },
         Some(error) => {
             let error = AppError::from(error);
             Ended {

@@ -37,7 +37,11 @@ pub enum AppErrorCode {
 impl AppError {
     /// A failure with its remedy.
     pub fn new(code: AppErrorCode, message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { code, message: message.into(), remedy: remedy.into() }
+        Self {
+            code,
+            message: message.into(),
+            remedy: remedy.into(),
+        }
     }
 
     /// A mistake of the person's.
@@ -53,7 +57,9 @@ impl AppError {
         Self::new(
             AppErrorCode::Busy,
             format!("Run {run} is driven by {by}."),
-            format!("Follow it with: longrein watch {run}. Or end that process first with: longrein resume {run} --take-over"),
+            format!(
+                "Follow it with: longrein watch {run}. Or end that process first with: longrein resume {run} --take-over"
+            ),
         )
     }
 }
@@ -61,18 +67,24 @@ impl AppError {
 impl From<LogError> for AppError {
     fn from(error: LogError) -> Self {
         let (code, remedy) = match &error {
-            LogError::Full { .. } => {
-                (AppErrorCode::Io, "Free some space, then resume the run; nothing that was recorded is lost.")
-            }
-            LogError::Io { .. } => {
-                (AppErrorCode::Io, "Check that the folder exists and that you may write to it, or name another with --data-dir.")
-            }
+            LogError::Full { .. } => (
+                AppErrorCode::Io,
+                "Free some space, then resume the run; nothing that was recorded is lost.",
+            ),
+            LogError::Io { .. } => (
+                AppErrorCode::Io,
+                "Check that the folder exists and that you may write to it, or name another with --data-dir.",
+            ),
             LogError::NoRun(_) => (AppErrorCode::NotFound, "List the runs with: longrein runs"),
-            LogError::Newer { .. } => {
-                (AppErrorCode::Unreadable, "It can be read but not written. Use the newer version to go on.")
-            }
+            LogError::Newer { .. } => (
+                AppErrorCode::Unreadable,
+                "It can be read but not written. Use the newer version to go on.",
+            ),
             LogError::Fenced => (AppErrorCode::Busy, "Follow it with: longrein watch"),
-            LogError::Blob(_) => (AppErrorCode::Unreadable, "See what is damaged with: longrein log check"),
+            LogError::Blob(_) => (
+                AppErrorCode::Unreadable,
+                "See what is damaged with: longrein log check",
+            ),
             LogError::Sequence { .. } | LogError::Closed => (AppErrorCode::Io, "Resume the run."),
         };
         Self::new(code, sentence(&error.to_string()), remedy)
@@ -83,9 +95,11 @@ impl From<DriveError> for AppError {
     fn from(error: DriveError) -> Self {
         match error {
             DriveError::Log(error) => error.into(),
-            DriveError::Illegal(_) | DriveError::Stuck(_) => {
-                Self::new(AppErrorCode::Io, sentence(&error.to_string()), "Please report this with the run's log.")
-            }
+            DriveError::Illegal(_) | DriveError::Stuck(_) => Self::new(
+                AppErrorCode::Io,
+                sentence(&error.to_string()),
+                "Please report this with the run's log.",
+            ),
         }
     }
 }
@@ -101,15 +115,26 @@ pub(crate) fn of_lock(run: RunId, error: LockError) -> AppError {
     match error {
         LockError::Held { holder, .. } => AppError::held(run, holder.as_ref()),
         LockError::Log(error) => error.into(),
-        error => AppError::new(AppErrorCode::Io, sentence(&error.to_string()), "Check the folder locks in the data folder."),
+        error => AppError::new(
+            AppErrorCode::Io,
+            sentence(&error.to_string()),
+            "Check the folder locks in the data folder.",
+        ),
     }
 }
 
 /// An error's text as a sentence.
 pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string())
+        .unwrap_or_default();
     let rest = letters.as_str();
-    let stop = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    let stop = if text.ends_with(['.', '!', '?']) {
+        ""
+    } else {
+        "."
+    };
     format!("{first}{rest}{stop}")
 }

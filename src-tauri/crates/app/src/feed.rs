@@ -1,11 +1,12 @@
 //! What a window shows of a run: a snapshot, then changes, never a gap.
 
 use longrein_core::view::{self, View};
-use longrein_protocol::view::{ROWS_IN_A_SNAPSHOT, RunHead, ViewChange, ViewUpdate};
+use longrein_protocol::view::{ROWS_IN_A_SNAPSHOT, RunHead, RunState, ViewChange, ViewUpdate};
 use longrein_protocol::{Body, Event, RunId};
 use longrein_runtime::wire;
 use longrein_store::Store;
 use std::collections::HashMap;
+use std::time::Duration;
 
 use crate::Longrein;
 use crate::error::AppError;
@@ -14,6 +15,9 @@ use crate::follow::{Followed, Follower};
 /// Events that are folded into one change at most.
 const EVENTS_IN_A_CHANGE: usize = 512;
 
+/// How often it is asked whether anybody drives a run: a process may end without an event.
+const DRIVER_CHECK: Duration = Duration::from_secs(2);
+
 /// The feed of one subscription.
 pub struct ViewFeed {
     app: Longrein,
@@ -21,6 +25,8 @@ pub struct ViewFeed {
     follower: Follower,
     view: View,
     opened: bool,
+    /// The state that was told last.
+    told: Option<RunState>,
 }
 
 impl Longrein {
@@ -30,7 +36,14 @@ impl Longrein {
     /// When the store can't be watched.
     pub fn feed(&self, run: RunId) -> Result<ViewFeed, AppError> {
         let follower = self.follow(run, 1)?;
-        Ok(ViewFeed { app: self.clone(), run, follower, view: View::default(), opened: false })
+        Ok(ViewFeed {
+            app: self.clone(),
+            run,
+            follower,
+            view: View::default(),
+            opened: false,
+            told: None,
+        })
     }
 
     /// The view of a run as its log stands now.
@@ -58,13 +71,27 @@ impl ViewFeed {
             self.mark_driver(&mut view.head);
             return Ok(ViewUpdate::Snapshot { view });
         }
-        match self.follower.next().await? {
-            Followed::Event(event) => self.change(*event).await,
-            Followed::Provisional(live) => {
-                Ok(ViewUpdate::Provisional { text: live.text, thinking: live.thinking })
+        let followed = loop {
+            match tokio::time::timeout(DRIVER_CHECK, self.follower.next()).await {
+                Ok(followed) => break followed?,
+                Err(_) => {
+                    if let Some(change) = self.driver_change() {
+                        return Ok(ViewUpdate::Change { change });
+                    }
+                }
             }
+        };
+        match followed {
+            Followed::Event(event) => self.change(*event).await,
+            Followed::Provisional(live) => Ok(ViewUpdate::Provisional {
+                text: live.text,
+                thinking: live.thinking,
+            }),
             Followed::Damaged(damage) => Ok(ViewUpdate::Problem {
-                message: format!("Event {} is damaged: what follows can't be shown. Run: longrein log check", damage.seq),
+                message: format!(
+                    "Event {} is damaged: what follows can't be shown. Run: longrein log check",
+                    damage.seq
+                ),
             }),
         }
     }
@@ -86,7 +113,9 @@ impl ViewFeed {
         let mut keys = Vec::new();
         self.fold(&first, &mut keys).await?;
         for _ in 0..EVENTS_IN_A_CHANGE {
-            let Some(Followed::Event(event)) = self.follower.ready().await? else { break };
+            let Some(Followed::Event(event)) = self.follower.ready().await? else {
+                break;
+            };
             self.fold(&event, &mut keys).await?;
         }
         let mut change: ViewChange = self.view.change(&keys);
@@ -106,17 +135,35 @@ impl ViewFeed {
         Ok(())
     }
 
-    fn mark_driver(&self, head: &mut RunHead) {
+    fn mark_driver(&mut self, head: &mut RunHead) {
         head.state = view::with_driver(head.state, self.app.is_driven(self.run));
+        self.told = Some(head.state);
+    }
+
+    /// The panel, when its state is another one now because a driver came or went.
+    fn driver_change(&mut self) -> Option<ViewChange> {
+        let before = self.told;
+        let mut head = self.view.head();
+        self.mark_driver(&mut head);
+        (self.told != before).then(|| ViewChange {
+            seq: self.view.run().seq,
+            head: Some(head),
+            rows: Vec::new(),
+        })
     }
 }
 
-async fn texts(store: &Store, bodies: Vec<&Body>) -> Result<HashMap<longrein_protocol::BlobHash, String>, AppError> {
+async fn texts(
+    store: &Store,
+    bodies: Vec<&Body>,
+) -> Result<HashMap<longrein_protocol::BlobHash, String>, AppError> {
     let mut texts = HashMap::new();
     for body in bodies {
         if let Body::Blob { blob, .. } = body {
             let text = match wire::body_text(store, body).await {
-                Err(longrein_store::LogError::Blob(hash)) => format!("[the content {hash} is missing or damaged]"),
+                Err(longrein_store::LogError::Blob(hash)) => {
+                    format!("[the content {hash} is missing or damaged]")
+                }
                 read => read?,
             };
             texts.insert(*blob, text);

@@ -41,13 +41,18 @@ impl Longrein {
     /// # Errors
     /// When the store can't be watched.
     pub fn follow(&self, run: RunId, from: u32) -> Result<Follower, AppError> {
+        let mut live = self.inner.live.follow(run);
+        // Who comes in the middle of an answer sees what it has so far.
+        if *live.borrow() != Provisional::default() {
+            live.mark_changed();
+        }
         Ok(Follower {
             store: self.inner.store.clone(),
             run,
             next_seq: from.max(1),
             read: VecDeque::new(),
             changes: self.inner.store.watch()?,
-            live: self.inner.live.follow(run),
+            live,
         })
     }
 }
@@ -61,7 +66,10 @@ impl Follower {
         if let Some(event) = self.read.pop_front() {
             return Ok(Some(Followed::Event(Box::new(event))));
         }
-        let reading = self.store.read(self.run, self.next_seq, PAGE_EVENTS).await?;
+        let reading = self
+            .store
+            .read(self.run, self.next_seq, PAGE_EVENTS)
+            .await?;
         self.next_seq += reading.events.len() as u32;
         self.read.extend(reading.events);
         match (self.read.pop_front(), reading.damage) {

@@ -56,7 +56,7 @@ pub struct Longrein {
 struct Inner {
     paths: Paths,
     store: Store,
-    config: config::Config,
+    config: config::Current,
     world: Arc<world::AppWorld>,
     live: live::LiveHub,
     drivers: drivers::Drivers,
@@ -72,6 +72,7 @@ impl Longrein {
         let paths = Paths::find(options.data_dir.as_deref())?;
         let store = Store::open(&paths.data)?;
         let config = config::load(&paths.data).map_err(|problems| config::as_error(&problems))?;
+        let config = config::Current::new(config);
         let live = live::LiveHub::default();
         let world = world::AppWorld::new(paths.clone(), config.clone(), live.clone(), options.pace);
         longrein_store::groups::sweep(&paths.data)?;
@@ -93,9 +94,15 @@ impl Longrein {
         &self.inner.paths
     }
 
-    /// The configuration as it was read when this was opened.
-    pub fn config(&self) -> &config::Config {
-        &self.inner.config
+    /// The configuration as it was read when this was opened, or last taken.
+    pub fn config(&self) -> Arc<config::Config> {
+        self.inner.config.get()
+    }
+
+    /// Takes a changed configuration, as the functions that edit it return it; runs see it with
+    /// their next request.
+    pub fn take_config(&self, config: config::Config) {
+        self.inner.config.take(config);
     }
 
     /// The log.

@@ -27,7 +27,9 @@ pub struct LiveHub(Arc<Mutex<HashMap<RunId, watch::Sender<Provisional>>>>);
 impl LiveHub {
     fn sender(&self, run: RunId) -> watch::Sender<Provisional> {
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.entry(run).or_insert_with(|| watch::channel(Provisional::default()).0).clone()
+        runs.entry(run)
+            .or_insert_with(|| watch::channel(Provisional::default()).0)
+            .clone()
     }
 
     /// Follows a run's provisional text.
@@ -55,11 +57,13 @@ struct Live(watch::Sender<Provisional>);
 
 impl LiveText for Live {
     fn text(&self, more: &str) {
-        self.0.send_modify(|provisional| extend(&mut provisional.text, more));
+        self.0
+            .send_modify(|provisional| extend(&mut provisional.text, more));
     }
 
     fn thinking(&self, more: &str) {
-        self.0.send_modify(|provisional| extend(&mut provisional.thinking, more));
+        self.0
+            .send_modify(|provisional| extend(&mut provisional.thinking, more));
     }
 }
 

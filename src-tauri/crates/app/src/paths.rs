@@ -25,14 +25,25 @@ impl Paths {
             let data = std::path::absolute(data).unwrap_or_else(|_| data.to_path_buf());
             let mut work = data.clone().into_os_string();
             work.push(".work");
-            return Ok(Self { data, work: work.into() });
+            return Ok(Self {
+                data,
+                work: work.into(),
+            });
         }
         let Some(home) = home() else {
-            return Err(AppError::usage("The home folder is not known.", "Set HOME, or name a folder with --data-dir."));
+            return Err(AppError::usage(
+                "The home folder is not known.",
+                "Set HOME, or name a folder with --data-dir.",
+            ));
         };
-        let share = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let share = std::env::var_os("XDG_DATA_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute());
         let share = share.unwrap_or_else(|| home.join(".local/share"));
-        Ok(Self { data: share.join("longrein"), work: home.join("Longrein") })
+        Ok(Self {
+            data: share.join("longrein"),
+            work: home.join("Longrein"),
+        })
     }
 
     /// The folder that a run works in.
@@ -42,7 +53,9 @@ impl Paths {
 
     /// Where process groups of this process's servers are noted.
     pub fn groups_file(&self) -> PathBuf {
-        self.data.join("locks").join(format!("{}.groups", std::process::id()))
+        self.data
+            .join("locks")
+            .join(format!("{}.groups", std::process::id()))
     }
 
     /// Full-text indexes of libraries.
@@ -58,5 +71,7 @@ impl Paths {
 
 /// The person's home folder.
 pub fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").map(PathBuf::from).filter(|path| path.is_absolute())
+    std::env::var_os("HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
 }

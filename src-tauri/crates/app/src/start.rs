@@ -38,7 +38,10 @@ impl Longrein {
     pub async fn start(&self, new: NewRun) -> Result<Driving, AppError> {
         let question = new.question.trim().to_owned();
         if question.is_empty() {
-            return Err(AppError::usage("The question is empty.", "Say what should be found out."));
+            return Err(AppError::usage(
+                "The question is empty.",
+                "Say what should be found out.",
+            ));
         }
         let agent = self.agent_for(&new)?;
         let model = self.model_for(&agent)?;
@@ -46,7 +49,9 @@ impl Longrein {
         let run = RunId::from_parts(now(), SystemChance.random());
         let workspace = self.inner.paths.workspace(run);
         make_folder(&workspace)?;
-        let (lock, fence) = TreeLock::acquire(&self.inner.store, run).await.map_err(|error| of_lock(run, error))?;
+        let (lock, fence) = TreeLock::acquire(&self.inner.store, run)
+            .await
+            .map_err(|error| of_lock(run, error))?;
         let mut driver = Driver::new(self.ports(), fence, Run::default());
         driver.record(Payload::RunCreated(RunCreated {
             agent_hash: agent_file::hash(&agent),

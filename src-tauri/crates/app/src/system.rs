@@ -16,7 +16,9 @@ impl Default for SystemClock {
 
 /// The wall clock, in milliseconds since the epoch.
 pub fn now() -> Millis {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as Millis)
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as Millis)
 }
 
 #[async_trait::async_trait]

@@ -19,7 +19,7 @@ use longrein_runtime::world::{ToolBox, Unavailable, World};
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
 
 use crate::agents::expand_home;
-use crate::config::Config;
+use crate::config::Current;
 use crate::live::LiveHub;
 use crate::paths::Paths;
 
@@ -31,7 +31,7 @@ const MS_PER_SECOND: u32 = 1_000;
 /// The world of the runs of this process.
 pub struct AppWorld {
     paths: Paths,
-    config: Config,
+    config: Current,
     live: LiveHub,
     /// How fast the demonstration model types; zero when nobody watches.
     pace: Duration,
@@ -42,16 +42,30 @@ pub struct AppWorld {
 
 impl AppWorld {
     /// A world with this configuration.
-    pub fn new(paths: Paths, config: Config, live: LiveHub, pace: Duration) -> Self {
-        Self { paths, config, live, pace, servers: Mutex::default(), libraries: Mutex::default() }
+    pub(crate) fn new(paths: Paths, config: Current, live: LiveHub, pace: Duration) -> Self {
+        Self {
+            paths,
+            config,
+            live,
+            pace,
+            servers: Mutex::default(),
+            libraries: Mutex::default(),
+        }
     }
 
     /// Ends the servers of a run tree.
     pub async fn close(&self, tree: RunId) {
         let mine = {
             let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
-            let names: Vec<_> = servers.keys().filter(|(of, _)| *of == tree).cloned().collect();
-            names.into_iter().filter_map(|name| servers.remove(&name)).collect::<Vec<_>>()
+            let names: Vec<_> = servers
+                .keys()
+                .filter(|(of, _)| *of == tree)
+                .cloned()
+                .collect();
+            names
+                .into_iter()
+                .filter_map(|name| servers.remove(&name))
+                .collect::<Vec<_>>()
         };
         for server in mine {
             server.close().await;
@@ -63,24 +77,38 @@ impl AppWorld {
     /// # Errors
     /// [`Unavailable`], which names the folder.
     pub fn library(&self, agent: &AgentSpec) -> Result<Option<Arc<Library>>, Unavailable> {
-        let folders: Vec<PathBuf> = agent.library.folders.iter().map(|folder| expand_home(folder)).collect();
+        let folders: Vec<PathBuf> = agent
+            .library
+            .folders
+            .iter()
+            .map(|folder| expand_home(folder))
+            .collect();
         if folders.is_empty() {
             return Ok(None);
         }
         if let Some(inside) = folders.iter().find(|folder| self.holds_our_data(folder)) {
             return Err(Unavailable {
-                message: format!("{} holds Longrein's own data, which no tool may read.", inside.display()),
+                message: format!(
+                    "{} holds Longrein's own data, which no tool may read.",
+                    inside.display()
+                ),
                 remedy: "Name another folder under [library] in the agent file.".to_owned(),
             });
         }
-        let mut libraries = self.libraries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut libraries = self
+            .libraries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(library) = libraries.get(&folders) {
             return Ok(Some(library.clone()));
         }
         let opened = Library::open(&folders, &self.paths.library_index());
-        let library = Arc::new(opened.map_err(|error| Unavailable {
-            message: crate::error::sentence(&error.to_string()),
-            remedy: "Correct [library] folders in the agent file, or the folder's permissions.".to_owned(),
+        let library = Arc::new(opened.map_err(|error| {
+            Unavailable {
+                message: crate::error::sentence(&error.to_string()),
+                remedy: "Correct [library] folders in the agent file, or the folder's permissions."
+                    .to_owned(),
+            }
         })?);
         libraries.insert(folders, library.clone());
         Ok(Some(library))
@@ -96,19 +124,33 @@ impl AppWorld {
     }
 
     async fn server(&self, run: &Run, name: &str) -> Result<Arc<McpServer>, Unavailable> {
-        let Some(tree) = run.id else { return Err(no_run()) };
+        let Some(tree) = run.id else {
+            return Err(no_run());
+        };
         let key = (tree, name.to_owned());
-        let running = self.servers.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let running = self
+            .servers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&key)
+            .cloned();
         if let Some(server) = running.filter(|server| server.ended().is_none()) {
             return Ok(server);
         }
-        let Some(config) = self.config.mcp.get(name) else {
+        let known = self.config.get();
+        let Some(config) = known.mcp.get(name) else {
             return Err(Unavailable {
                 message: format!("The agent uses the server {name}, which is not configured."),
-                remedy: format!("Add [mcp.{name}] with its command to config.toml in the data folder."),
+                remedy: format!(
+                    "Add [mcp.{name}] with its command to config.toml in the data folder."
+                ),
             });
         };
-        let workspace = run.created.as_ref().map(|created| PathBuf::from(&created.workspace)).unwrap_or_default();
+        let workspace = run
+            .created
+            .as_ref()
+            .map(|created| PathBuf::from(&created.workspace))
+            .unwrap_or_default();
         let env = config.resolve_env().map_err(|error| Unavailable {
             message: error.message,
             remedy: error.remedy,
@@ -125,15 +167,22 @@ impl AppWorld {
             message: crate::error::sentence(&error.to_string()),
             remedy: format!("Check the command of [mcp.{name}] in config.toml."),
         })?);
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner).insert(key, server.clone());
+        self.servers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(key, server.clone());
         Ok(server)
     }
 }
 
 /// The servers whose tools an agent's grants name.
 fn servers_of(agent: &AgentSpec) -> Vec<String> {
-    let mut names: Vec<String> =
-        agent.tools.allow.iter().filter_map(|grant| Some(grant.split_once('.')?.0.to_owned())).collect();
+    let mut names: Vec<String> = agent
+        .tools
+        .allow
+        .iter()
+        .filter_map(|grant| Some(grant.split_once('.')?.0.to_owned()))
+        .collect();
     names.sort();
     names.dedup();
     names
@@ -141,7 +190,9 @@ fn servers_of(agent: &AgentSpec) -> Vec<String> {
 
 /// What the agent's file says of a tool, over what the tool says of itself.
 fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>) -> ToolSpec {
-    let Some(settings) = settings else { return spec };
+    let Some(settings) = settings else {
+        return spec;
+    };
     spec.effect = settings.effect.unwrap_or(spec.effect);
     spec.repeat = settings.repeat.unwrap_or(spec.repeat);
     spec.result_tokens = settings.result_tokens.unwrap_or(spec.result_tokens);
@@ -170,13 +221,18 @@ impl World for AppWorld {
                 "Write it as provider/model, for example local/any.".to_owned(),
             ));
         };
-        let Some(config) = self.config.providers.get(provider) else {
+        let known = self.config.get();
+        let Some(config) = known.providers.get(provider) else {
             return Err(unknown(
                 format!("There is no provider {provider}."),
-                format!("Add [providers.{provider}] with format and base_url to config.toml, or choose a model that is listed by: longrein models"),
+                format!(
+                    "Add [providers.{provider}] with format and base_url to config.toml, or choose a model that is listed by: longrein models"
+                ),
             ));
         };
-        let key = config.resolve_key(provider).map_err(|error| unknown(error.message, error.remedy))?;
+        let key = config
+            .resolve_key(provider)
+            .map_err(|error| unknown(error.message, error.remedy))?;
         Ok(Arc::new(OpenAiChat::new(OpenAiChatConfig {
             provider: provider.to_owned(),
             model: model.to_owned(),
@@ -188,10 +244,15 @@ impl World for AppWorld {
 
     async fn open_tools(&self, run: &Run) -> Result<ToolBox, Unavailable> {
         let mut tools = ToolBox::default();
-        let Some(agent) = run.agent() else { return Ok(tools) };
+        let Some(agent) = run.agent() else {
+            return Ok(tools);
+        };
         let library = self.library(agent)?;
         let mut add = |tool: Arc<dyn longrein_runtime::ports::Tool>| {
-            let spec = with_settings(tool.spec().clone(), agent.tools.settings.get(&tool.spec().name));
+            let spec = with_settings(
+                tool.spec().clone(),
+                agent.tools.settings.get(&tool.spec().name),
+            );
             if is_granted(&agent.tools.allow, &spec.name)
                 && let Err(error) = tools.add(tool, spec)
             {
@@ -203,7 +264,10 @@ impl World for AppWorld {
         }
         for name in servers_of(agent) {
             let server = self.server(run, &name).await?;
-            server.tools(&agent.tools.settings).into_iter().for_each(&mut add);
+            server
+                .tools(&agent.tools.settings)
+                .into_iter()
+                .for_each(&mut add);
         }
         Ok(tools)
     }

@@ -14,7 +14,9 @@ const PRUNED_BYTES: usize = 150;
 
 /// Whether the conversation has grown over the agent's threshold.
 pub fn is_due(run: &Run) -> bool {
-    let Some(agent) = run.agent() else { return false };
+    let Some(agent) = run.agent() else {
+        return false;
+    };
     let limit = f64::from(run.window_tokens()) * agent.context.compact_at;
     limit > 0.0 && f64::from(run.estimate_at_most(run.conversation.bytes)) > limit
 }
@@ -73,5 +75,8 @@ fn plan(run: &Run, target_tokens: u32) -> Option<ContextCompacted> {
 /// Whether a request may begin with this item: a result may not stand without its call.
 fn begins_step(run: &Run, number: u32) -> bool {
     let offset = (number - run.conversation.first) as usize;
-    !matches!(run.conversation.items.get(offset), Some(Item::Result { .. }))
+    !matches!(
+        run.conversation.items.get(offset),
+        Some(Item::Result { .. })
+    )
 }

@@ -47,8 +47,16 @@ pub struct Compiled {
 /// Bodies whose text the next compilation reads.
 pub fn bodies_needed(run: &Run) -> Vec<&Body> {
     let from = first_new_item(run);
-    let kept = if front_is_new(run) { &run.conversation.kept[..] } else { &[] };
-    let new = run.conversation.items.iter().skip((from - run.conversation.first) as usize);
+    let kept = if front_is_new(run) {
+        &run.conversation.kept[..]
+    } else {
+        &[]
+    };
+    let new = run
+        .conversation
+        .items
+        .iter()
+        .skip((from - run.conversation.first) as usize);
     kept.iter().chain(new.flat_map(item_bodies)).collect()
 }
 
@@ -73,13 +81,21 @@ fn front_is_new(run: &Run) -> bool {
 }
 
 fn first_new_item(run: &Run) -> u32 {
-    if front_is_new(run) { run.conversation.first } else { run.compiled_items.max(run.conversation.first) }
+    if front_is_new(run) {
+        run.conversation.first
+    } else {
+        run.compiled_items.max(run.conversation.first)
+    }
 }
 
 /// Puts the next request together.
 pub fn compile(run: &Run, dialect: &dyn Dialect, content: &Content<'_>) -> Compiled {
     let mut add = Vec::new();
-    let keep = if front_is_new(run) { 0 } else { frozen_fragments(run) };
+    let keep = if front_is_new(run) {
+        0
+    } else {
+        frozen_fragments(run)
+    };
     let mut index = 0;
     if keep == 0 {
         add.extend(head(run, dialect));
@@ -88,39 +104,83 @@ pub fn compile(run: &Run, dialect: &dyn Dialect, content: &Content<'_>) -> Compi
             index += 1;
         }
     } else {
-        let is_message = |section: Section| matches!(section, Section::Pinned | Section::Summary | Section::Conversation);
-        index = run.fragments[..keep as usize].iter().filter(|fragment| is_message(fragment.part)).count() as u32;
+        let is_message = |section: Section| {
+            matches!(
+                section,
+                Section::Pinned | Section::Summary | Section::Conversation
+            )
+        };
+        index = run.fragments[..keep as usize]
+            .iter()
+            .filter(|fragment| is_message(fragment.part))
+            .count() as u32;
     }
     let from = first_new_item(run);
-    for item in run.conversation.items.iter().skip((from - run.conversation.first) as usize) {
-        add.push((Section::Conversation, dialect.message(index, &message(item, content))));
+    for item in run
+        .conversation
+        .items
+        .iter()
+        .skip((from - run.conversation.first) as usize)
+    {
+        add.push((
+            Section::Conversation,
+            dialect.message(index, &message(item, content)),
+        ));
         index += 1;
     }
-    add.push((Section::Tail, dialect.message(index, &Message::User { text: tail(run) })));
+    add.push((
+        Section::Tail,
+        dialect.message(index, &Message::User { text: tail(run) }),
+    ));
     let temperature = run.agent().and_then(|agent| agent.model.temperature);
-    let parameters = Parameters { max_output_tokens: run.output_limit(), temperature };
+    let parameters = Parameters {
+        max_output_tokens: run.output_limit(),
+        temperature,
+    };
     add.push((Section::Closing, dialect.closing(parameters)));
-    Compiled { keep, add, items: run.conversation.end() }
+    Compiled {
+        keep,
+        add,
+        items: run.conversation.end(),
+    }
 }
 
 /// Fragments of the last request before its tail.
 fn frozen_fragments(run: &Run) -> u32 {
     let fresh = |section: Section| matches!(section, Section::Tail | Section::Closing);
-    run.fragments.iter().take_while(|fragment| !fresh(fragment.part)).count() as u32
+    run.fragments
+        .iter()
+        .take_while(|fragment| !fresh(fragment.part))
+        .count() as u32
 }
 
 fn head(run: &Run, dialect: &dyn Dialect) -> Vec<(Section, String)> {
-    let Some(created) = &run.created else { return Vec::new() };
+    let Some(created) = &run.created else {
+        return Vec::new();
+    };
     let instructions = created.agent.instructions.trim();
     let system = format!("{HARNESS_RULES}\n\n{instructions}");
-    let model = created.model.split_once('/').map_or(created.model.as_str(), |(_, model)| model);
-    dialect.head(Head { model, system: system.trim_end(), tools: &run.tools })
+    let model = created
+        .model
+        .split_once('/')
+        .map_or(created.model.as_str(), |(_, model)| model);
+    dialect.head(Head {
+        model,
+        system: system.trim_end(),
+        tools: &run.tools,
+    })
 }
 
 /// What stays in view of what a compaction took out: the person's words, plan and sources.
 fn kept_messages(run: &Run, content: &Content<'_>) -> Vec<Message> {
-    let mut messages: Vec<Message> =
-        run.conversation.kept.iter().map(|body| Message::User { text: content(body) }).collect();
+    let mut messages: Vec<Message> = run
+        .conversation
+        .kept
+        .iter()
+        .map(|body| Message::User {
+            text: content(body),
+        })
+        .collect();
     if run.conversation.first == 0 && run.conversation.pruned_before == 0 {
         return messages;
     }
@@ -137,7 +197,12 @@ fn kept_messages(run: &Run, content: &Content<'_>) -> Vec<Message> {
             text.push_str("\n- … and older ones");
             break;
         }
-        let _ = write!(text, "\n- {} {}", source.id, source.meta.title.replace('\n', " "));
+        let _ = write!(
+            text,
+            "\n- {} {}",
+            source.id,
+            source.meta.title.replace('\n', " ")
+        );
     }
     messages.push(Message::User { text });
     messages
@@ -145,10 +210,18 @@ fn kept_messages(run: &Run, content: &Content<'_>) -> Vec<Message> {
 
 fn message(item: &Item, content: &Content<'_>) -> Message {
     match item {
-        Item::Person(body) => Message::User { text: content(body) },
-        Item::Notice(body) => Message::User { text: format!("[harness] {}", content(body)) },
-        Item::Assistant(blocks) => Message::Assistant { blocks: blocks.iter().map(|block| said(block, content)).collect() },
-        Item::Result { call, tool, result, .. } => Message::Result {
+        Item::Person(body) => Message::User {
+            text: content(body),
+        },
+        Item::Notice(body) => Message::User {
+            text: format!("[harness] {}", content(body)),
+        },
+        Item::Assistant(blocks) => Message::Assistant {
+            blocks: blocks.iter().map(|block| said(block, content)).collect(),
+        },
+        Item::Result {
+            call, tool, result, ..
+        } => Message::Result {
             call: call.clone(),
             name: wire_name(tool),
             text: result_text(result, content),
@@ -160,9 +233,20 @@ fn message(item: &Item, content: &Content<'_>) -> Message {
 fn said(block: &Block, content: &Content<'_>) -> Said {
     let owned = |body: &Body| content(body);
     match block {
-        Block::Text { text, raw } => Said::Text { text: owned(text), raw: raw.as_ref().map(owned) },
-        Block::Thinking { text, raw } => Said::Thinking { text: owned(text), raw: raw.as_ref().map(owned) },
-        Block::ToolUse { id, name, arguments, raw } => Said::ToolUse {
+        Block::Text { text, raw } => Said::Text {
+            text: owned(text),
+            raw: raw.as_ref().map(owned),
+        },
+        Block::Thinking { text, raw } => Said::Thinking {
+            text: owned(text),
+            raw: raw.as_ref().map(owned),
+        },
+        Block::ToolUse {
+            id,
+            name,
+            arguments,
+            raw,
+        } => Said::ToolUse {
             id: id.clone(),
             name: name.clone(),
             arguments: owned(arguments),
@@ -173,15 +257,25 @@ fn said(block: &Block, content: &Content<'_>) -> Said {
 
 fn result_text(result: &ActionResult, content: &Content<'_>) -> String {
     let text = content(&result.body);
-    let error = result.error.map(|class| format!("error: {}\n", class_name(class))).unwrap_or_default();
+    let error = result
+        .error
+        .map(|class| format!("error: {}\n", class_name(class)))
+        .unwrap_or_default();
     if result.trust == Trust::Trusted {
         return format!("{error}{text}");
     }
-    let Origin::Tool { tool, place } = &result.origin else { return format!("{error}{text}") };
-    let place = place.as_deref().map(|place| format!(" at=\"{}\"", place.replace(['"', '\n'], " "))).unwrap_or_default();
+    let Origin::Tool { tool, place } = &result.origin else {
+        return format!("{error}{text}");
+    };
+    let place = place
+        .as_deref()
+        .map(|place| format!(" at=\"{}\"", place.replace(['"', '\n'], " ")))
+        .unwrap_or_default();
     // The fence's name is made of the text itself, so the text can't close it.
     let fence = &BlobHash::of(text.as_bytes()).to_string()[..8];
-    format!("{error}<untrusted id=\"{fence}\" from=\"{tool}\"{place}>\n{text}\n</untrusted id=\"{fence}\">")
+    format!(
+        "{error}<untrusted id=\"{fence}\" from=\"{tool}\"{place}>\n{text}\n</untrusted id=\"{fence}\">"
+    )
 }
 
 fn class_name(class: longrein_protocol::ToolErrorClass) -> &'static str {
@@ -207,11 +301,18 @@ fn tail(run: &Run) -> String {
     }
     let open = |item: &&PlanItem| matches!(item.state, PlanState::Open | PlanState::Doing);
     for item in run.plan.iter().filter(open) {
-        let mark = if item.state == PlanState::Doing { "doing" } else { "open" };
+        let mark = if item.state == PlanState::Doing {
+            "doing"
+        } else {
+            "open"
+        };
         let _ = write!(text, "\n- {mark}: {}", item.text);
     }
     if text.len() > TAIL_CHARS {
-        let end = (0..=TAIL_CHARS).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let end = (0..=TAIL_CHARS)
+            .rev()
+            .find(|end| text.is_char_boundary(*end))
+            .unwrap_or(0);
         text.truncate(end);
     }
     text
@@ -227,5 +328,11 @@ pub fn context_parts(run: &Run) -> Vec<ContextPart> {
             None => parts.push((name, fragment.body.len())),
         }
     }
-    parts.into_iter().map(|(section, bytes)| ContextPart { section: section.to_owned(), tokens: run.estimate(bytes) }).collect()
+    parts
+        .into_iter()
+        .map(|(section, bytes)| ContextPart {
+            section: section.to_owned(),
+            tokens: run.estimate(bytes),
+        })
+        .collect()
 }

@@ -7,9 +7,19 @@ use longrein_protocol::source::{SourceMeta, TextRange};
 /// `[S3] The title (notes.md, page 4, bytes 120-560)`.
 pub fn heading(source: SourceId, meta: &SourceMeta, range: TextRange) -> String {
     let title = meta.title.replace(['\n', '\r'], " ");
-    let place = meta.file.as_deref().or(meta.url.as_deref()).unwrap_or("no address");
-    let page = range.page.map(|page| format!(", page {page}")).unwrap_or_default();
-    format!("[{source}] {title} ({place}{page}, bytes {}-{})", range.start, range.end)
+    let place = meta
+        .file
+        .as_deref()
+        .or(meta.url.as_deref())
+        .unwrap_or("no address");
+    let page = range
+        .page
+        .map(|page| format!(", page {page}"))
+        .unwrap_or_default();
+    format!(
+        "[{source}] {title} ({place}{page}, bytes {}-{})",
+        range.start, range.end
+    )
 }
 
 /// Reads the id from a line that [`heading`] wrote.

@@ -105,7 +105,10 @@ pub enum ModelErrorClass {
 impl ModelErrorClass {
     /// Whether the same request may succeed a little later.
     pub fn is_transient(self) -> bool {
-        matches!(self, Self::RateLimited | Self::Overloaded | Self::Network | Self::Malformed)
+        matches!(
+            self,
+            Self::RateLimited | Self::Overloaded | Self::Network | Self::Malformed
+        )
     }
 }
 

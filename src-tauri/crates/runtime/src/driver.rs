@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use longrein_core::compile::{self, Compiled};
 use longrein_core::policy;
-use longrein_core::run::{Illegal, Next, PendingCall, Phase, Request, Run, WaitsFor};
+use longrein_core::run::{Illegal, Next, PendingCall, Phase, Run, WaitsFor};
 use longrein_protocol::body::NewBlob;
 use longrein_protocol::event::{
-    ActionProposed, ActionRejected, HandoffReason, ModelRequested, Payload, RunHandedOff, RunPaused, ToolsRevealed,
+    ActionProposed, ActionRejected, HandoffReason, Payload, RunHandedOff, RunPaused, ToolsRevealed,
     VerificationFinished, VerificationStarted,
 };
 use longrein_protocol::{ActionId, Body, Event};
@@ -86,11 +85,11 @@ pub struct Driver {
     pub(crate) pause_wanted: bool,
     pub(crate) taken: Vec<i64>,
     events: Vec<Event>,
-    blobs: Vec<NewBlob>,
+    pub(crate) blobs: Vec<NewBlob>,
     sender: mpsc::Sender<Message>,
     mailbox: mpsc::Receiver<Message>,
-    wire: Option<Wire>,
-    sealed: Option<Sealed>,
+    pub(crate) wire: Option<Wire>,
+    pub(crate) sealed: Option<Sealed>,
     pub(crate) model: Option<Arc<dyn Model>>,
     /// Opened when this driver first needs them.
     pub(crate) tools: Option<ToolBox>,
@@ -146,7 +145,12 @@ impl Driver {
     pub fn record(&mut self, payload: impl Into<Payload>) -> Result<(), DriveError> {
         let payload = payload.into();
         let run = self.run.id.unwrap_or(self.fence.tree);
-        let event = Event { run, seq: self.run.seq + 1, at: self.ports.clock.now(), payload };
+        let event = Event {
+            run,
+            seq: self.run.seq + 1,
+            at: self.ports.clock.now(),
+            payload,
+        };
         self.run.check(&event)?;
         if matches!(
             event.payload,
@@ -164,9 +168,12 @@ impl Driver {
         self.blobs.extend(blob);
     }
 
-    fn record_facts(&mut self, facts: Facts) -> Result<(), DriveError> {
+    pub(crate) fn record_facts(&mut self, facts: Facts) -> Result<(), DriveError> {
         self.blobs.extend(facts.blobs);
-        facts.payloads.into_iter().try_for_each(|payload| self.record(payload))
+        facts
+            .payloads
+            .into_iter()
+            .try_for_each(|payload| self.record(payload))
     }
 
     /// Makes everything recorded so far durable. Nothing leaves the process before this returns.
@@ -179,7 +186,11 @@ impl Driver {
         }
         let events = std::mem::take(&mut self.events);
         let runs = match events.first() {
-            Some(first) => vec![RunAppend { run: first.run, line: self.run.line(), events }],
+            Some(first) => vec![RunAppend {
+                run: first.run,
+                line: self.run.line(),
+                events,
+            }],
             None => Vec::new(),
         };
         let append = Append {
@@ -214,13 +225,18 @@ impl Driver {
                 return Err(DriveError::Stuck(self.fence.tree.to_string()));
             }
             let next = self.run.next(self.ports.clock.now());
-            let needs_tools = matches!(next, Next::Propose(_) | Next::Start(_) | Next::Request { .. });
+            let needs_tools = matches!(
+                next,
+                Next::Propose(_) | Next::Start(_) | Next::Request { .. }
+            );
             if needs_tools && self.tools.is_none() {
                 self.reveal().await?;
                 continue;
             }
             match next {
-                Next::Append(payloads) => payloads.into_iter().try_for_each(|payload| self.record(payload))?,
+                Next::Append(payloads) => payloads
+                    .into_iter()
+                    .try_for_each(|payload| self.record(payload))?,
                 Next::Reveal => self.reveal().await?,
                 Next::Propose(call) => self.propose(call).await?,
                 Next::Decide(action) => self.decide(&action)?,
@@ -280,7 +296,9 @@ impl Driver {
     }
 
     async fn read_inbox(&mut self) -> Result<(), DriveError> {
-        let Some(run) = self.run.id else { return Ok(()) };
+        let Some(run) = self.run.id else {
+            return Ok(());
+        };
         for (row, wish) in self.ports.log.wishes(run).await? {
             if self.taken.contains(&row) {
                 continue;
@@ -317,9 +335,14 @@ impl Driver {
         let text = wire::body_text(&*self.ports.log, &self.body_at_hand(&call.arguments)).await?;
         let checked = self.check_call(&call, &text);
         match checked {
-            Ok((tool, effect, repeat)) => {
-                self.record(ActionProposed { action, call: call.call, tool, arguments: call.arguments, effect, repeat })
-            }
+            Ok((tool, effect, repeat)) => self.record(ActionProposed {
+                action,
+                call: call.call,
+                tool,
+                arguments: call.arguments,
+                effect,
+                repeat,
+            }),
             Err(error) => self.record(ActionRejected {
                 action,
                 call: call.call,
@@ -332,7 +355,9 @@ impl Driver {
 
     /// A body that may still wait for its commit, as text in place.
     pub(crate) fn body_at_hand(&self, body: &Body) -> Body {
-        let Body::Blob { blob, .. } = body else { return body.clone() };
+        let Body::Blob { blob, .. } = body else {
+            return body.clone();
+        };
         match self.blobs.iter().find(|kept| kept.hash == *blob) {
             Some(kept) => Body::Text(String::from_utf8_lossy(&kept.bytes).into_owned()),
             None => body.clone(),
@@ -346,104 +371,44 @@ impl Driver {
         }
     }
 
-    async fn request(&mut self, attempt: u32) -> Result<(), DriveError> {
-        let name = self.run.created.as_ref().map(|created| created.model.clone()).unwrap_or_default();
-        let model = match self.model.clone().map_or_else(|| self.ports.world.model(&name), Ok) {
-            Ok(model) => model,
-            Err(error) => {
-                return self.record(RunHandedOff {
-                    reason: HandoffReason::ProviderRefused,
-                    message: error.message,
-                    remedy: error.remedy,
-                });
-            }
-        };
-        self.model = Some(model.clone());
-        let sealed = match (attempt, self.sealed.take()) {
-            (1, _) => self.compile(&*model).await?,
-            (_, Some(sealed)) => sealed,
-            (_, None) => wire::rebuild(&*self.ports.log, &self.run.fragments).await?,
-        };
-        self.record(ModelRequested {
-            model: name,
-            attempt,
-            body_sha256: sealed.sha256.clone(),
-            body_bytes: sealed.bytes.len() as u32,
-            reserved_in: self.run.estimate_at_most(sealed.bytes.len()),
-            reserved_out: self.run.output_limit(),
-        })?;
-        self.commit().await?;
-        self.send(model, sealed.bytes.clone());
-        self.sealed = Some(sealed);
-        Ok(())
-    }
-
-    async fn compile(&mut self, model: &dyn Model) -> Result<Sealed, DriveError> {
-        let mut wire = match self.wire.take() {
-            Some(wire) => wire,
-            None => Wire::load(&*self.ports.log, &self.run.fragments).await?,
-        };
-        let mut texts = HashMap::new();
-        for body in compile::bodies_needed(&self.run) {
-            if let Body::Blob { blob, .. } = body {
-                let at_hand = self.body_at_hand(body);
-                texts.insert(*blob, wire::body_text(&*self.ports.log, &at_hand).await?);
-            }
-        }
-        let content = |body: &Body| match body {
-            Body::Text(text) => text.clone(),
-            Body::Blob { blob, .. } => texts.get(blob).cloned().unwrap_or_default(),
-        };
-        let compiled: Compiled = compile::compile(&self.run, model.dialect(), &content);
-        let sealed = wire.seal(&compiled);
-        self.wire = Some(wire);
-        let tokens = self.run.estimate(sealed.bytes.len());
-        let (event, blobs) = wire::record(compiled, tokens);
-        self.blobs.extend(blobs);
-        self.record(event)?;
-        debug_assert_eq!(self.run.body_bytes as usize, sealed.bytes.len(), "what is sent is what the log rebuilds");
-        Ok(sealed)
-    }
-
     async fn verify(&mut self, attempt: u32) -> Result<(), DriveError> {
         self.record(VerificationStarted { attempt })?;
         self.commit().await?;
         let context = self.run_context();
-        let results = self.ports.world.verifier().verify(self.run.criteria(), &context).await;
+        let results = self
+            .ports
+            .world
+            .verifier()
+            .verify(self.run.criteria(), &context)
+            .await;
         self.record(VerificationFinished { results })
-    }
-
-    fn model_ended(&mut self, end: crate::effects::ModelEnd) -> Result<(), DriveError> {
-        self.in_flight.remove(crate::effects::MODEL);
-        if !matches!(self.run.request, Request::InFlight { .. }) {
-            return Ok(());
-        }
-        match end.result {
-            Ok(reply) => {
-                self.sealed = None;
-                let facts = outcome::of_reply(&self.run, reply, end.latency_ms);
-                self.record_facts(facts)
-            }
-            Err(error) => {
-                let retry_at = self.retry_at(&error);
-                self.record(outcome::of_model_error(error, retry_at, end.latency_ms))
-            }
-        }
     }
 
     fn tool_ended(&mut self, end: crate::effects::ToolEnd) -> Result<(), DriveError> {
         self.in_flight.remove(&end.action.0);
-        let Some(action) = self.run.action(&end.action) else { return Ok(()) };
-        if action.stage != longrein_core::run::ActionStage::Started || self.run.phase == Phase::Cancelled {
+        let Some(action) = self.run.action(&end.action) else {
+            return Ok(());
+        };
+        if action.stage != longrein_core::run::ActionStage::Started
+            || self.run.phase == Phase::Cancelled
+        {
             return Ok(());
         }
-        let Some(spec) = self.run.tool(&action.tool).cloned() else { return Ok(()) };
+        let Some(spec) = self.run.tool(&action.tool).cloned() else {
+            return Ok(());
+        };
         match end.result {
             Ok(output) => {
-                let facts = outcome::of_output(&self.run, &spec, &end.action, output, end.latency_ms);
+                let facts =
+                    outcome::of_output(&self.run, &spec, &end.action, output, end.latency_ms);
                 self.record_facts(facts)
             }
-            Err(error) => self.record(outcome::of_tool_error(&spec, &end.action, error, end.latency_ms)),
+            Err(error) => self.record(outcome::of_tool_error(
+                &spec,
+                &end.action,
+                error,
+                end.latency_ms,
+            )),
         }
     }
 }

@@ -12,8 +12,8 @@ use longrein_store::log::Log;
 
 use crate::driver::{CANCEL_GRACE, DriveError, Driver, Message};
 use crate::ports::{
-    BlobRead, CancellationToken, Model, ModelCall, ModelError, ModelReply, PublishedArtifact, RunContext, ToolCall,
-    ToolError, ToolOutput,
+    BlobRead, CancellationToken, Model, ModelCall, ModelError, ModelReply, PublishedArtifact,
+    RunContext, ToolCall, ToolError, ToolOutput,
 };
 use crate::wire;
 
@@ -41,28 +41,46 @@ pub(crate) struct ToolEnd {
 
 impl Driver {
     /// The tool, its effect and its repeatability, or why the call can't be an action.
-    pub(crate) fn check_call(&self, call: &PendingCall, text: &str) -> Result<(String, Effect, Repeat), String> {
+    pub(crate) fn check_call(
+        &self,
+        call: &PendingCall,
+        text: &str,
+    ) -> Result<(String, Effect, Repeat), String> {
         let tools = self.tools.as_ref();
-        let Some((tools, spec)) = tools.and_then(|tools| Some((tools, tools.by_wire_name(&call.name)?))) else {
+        let Some((tools, spec)) =
+            tools.and_then(|tools| Some((tools, tools.by_wire_name(&call.name)?)))
+        else {
             let names: Vec<String> = self.run.tools.iter().map(|tool| tool.wire_name()).collect();
-            return Err(format!("There is no tool {}. There are: {}.", call.name, names.join(", ")));
+            return Err(format!(
+                "There is no tool {}. There are: {}.",
+                call.name,
+                names.join(", ")
+            ));
         };
         let arguments = parse_arguments(text)?;
-        tools.check(&spec.name, &arguments).map_err(|error| format!("The arguments do not fit: {error}"))?;
+        tools
+            .check(&spec.name, &arguments)
+            .map_err(|error| format!("The arguments do not fit: {error}"))?;
         Ok((spec.name.clone(), spec.effect, spec.repeat))
     }
 
     pub(crate) fn send(&mut self, model: Arc<dyn Model>, body: Arc<[u8]>) {
         let cancel = CancellationToken::new();
         self.in_flight.insert(MODEL.to_owned(), cancel.clone());
-        let call = ModelCall { body, cancel, live: self.ports.world.live(&self.run) };
+        let call = ModelCall {
+            body,
+            cancel,
+            live: self.ports.world.live(&self.run),
+        };
         let (clock, sender) = (self.ports.clock.clone(), self.sender());
         tokio::spawn(async move {
             let began = clock.monotonic_ms();
             let result = model.send(call).await;
             let latency_ms = since(began, clock.monotonic_ms());
             // A driver that is gone has no use for the answer.
-            let _ = sender.send(Message::Model(Box::new(ModelEnd { result, latency_ms }))).await;
+            let _ = sender
+                .send(Message::Model(Box::new(ModelEnd { result, latency_ms })))
+                .await;
         });
     }
 
@@ -70,10 +88,16 @@ impl Driver {
     pub(crate) async fn start(&mut self, ids: &[ActionId]) -> Result<(), DriveError> {
         let mut ready = Vec::with_capacity(ids.len());
         for id in ids {
-            let Some(action) = self.run.action(id).cloned() else { continue };
+            let Some(action) = self.run.action(id).cloned() else {
+                continue;
+            };
             let key = idempotency_key(self.run.id, id);
             let attempt = action.attempt + 1;
-            self.record(ActionStarted { action: id.clone(), key: key.clone(), attempt })?;
+            self.record(ActionStarted {
+                action: id.clone(),
+                key: key.clone(),
+                attempt,
+            })?;
             ready.push((action, key, attempt));
         }
         let mut calls = Vec::with_capacity(ready.len());
@@ -87,7 +111,12 @@ impl Driver {
         Ok(())
     }
 
-    async fn call(&mut self, action: &Action, key: String, attempt: u32) -> Result<(String, ToolCall), DriveError> {
+    async fn call(
+        &mut self,
+        action: &Action,
+        key: String,
+        attempt: u32,
+    ) -> Result<(String, ToolCall), DriveError> {
         let at_hand = self.body_at_hand(&action.arguments);
         let text = wire::body_text(&*self.ports.log, &at_hand).await?;
         let call = ToolCall {
@@ -103,8 +132,13 @@ impl Driver {
     }
 
     fn spawn(&mut self, name: String, call: ToolCall) {
-        self.in_flight.insert(call.action.0.clone(), call.cancel.clone());
-        let tool = self.tools.as_ref().and_then(|tools| tools.tool(&name)).cloned();
+        self.in_flight
+            .insert(call.action.0.clone(), call.cancel.clone());
+        let tool = self
+            .tools
+            .as_ref()
+            .and_then(|tools| tools.tool(&name))
+            .cloned();
         let timeout_ms = self.run.tool(&name).map_or(0, |spec| spec.timeout_ms);
         let (clock, sender) = (self.ports.clock.clone(), self.sender());
         tokio::spawn(async move {
@@ -121,11 +155,20 @@ impl Driver {
                         }
                     }
                 }
-                None => Err(ToolError::new(ToolErrorClass::NotFound, format!("{name} is not there any more."))),
+                None => Err(ToolError::new(
+                    ToolErrorClass::NotFound,
+                    format!("{name} is not there any more."),
+                )),
             };
             let latency_ms = since(began, clock.monotonic_ms());
             // A driver that is gone finds the action in flight in its log.
-            let _ = sender.send(Message::Tool(Box::new(ToolEnd { action, result, latency_ms }))).await;
+            let _ = sender
+                .send(Message::Tool(Box::new(ToolEnd {
+                    action,
+                    result,
+                    latency_ms,
+                })))
+                .await;
         });
     }
 
@@ -140,7 +183,12 @@ impl Driver {
             original: artifact.original.hash(),
         });
         let context = Arc::new(RunContext {
-            workspace: self.run.created.as_ref().map(|created| created.workspace.clone().into()).unwrap_or_default(),
+            workspace: self
+                .run
+                .created
+                .as_ref()
+                .map(|created| created.workspace.clone().into())
+                .unwrap_or_default(),
             sources: self.run.sources.clone(),
             artifacts: artifacts.collect(),
             plan: self.run.plan.clone(),
@@ -152,14 +200,22 @@ impl Driver {
 
     /// When a failed request is sent again: full jitter, bounded by count and by time.
     pub(crate) fn retry_at(&self, error: &ModelError) -> Option<Millis> {
-        let Request::InFlight { attempt } = self.run.request else { return None };
-        let limit = if error.unreachable { UNREACHABLE_ATTEMPTS } else { REQUEST_ATTEMPTS };
+        let Request::InFlight { attempt } = self.run.request else {
+            return None;
+        };
+        let limit = if error.unreachable {
+            UNREACHABLE_ATTEMPTS
+        } else {
+            REQUEST_ATTEMPTS
+        };
         if !error.class.is_transient() || attempt >= limit {
             return None;
         }
         let ceiling = (RETRY_BASE_MS << (attempt - 1).min(16)).min(RETRY_LIMIT_MS);
         let jitter = (self.ports.chance.random() % u128::from(ceiling)) as u64;
-        let asked = error.retry_after.map_or(0, |after| after.as_millis() as u64);
+        let asked = error
+            .retry_after
+            .map_or(0, |after| after.as_millis() as u64);
         if asked > RETRY_LIMIT_MS {
             return None;
         }

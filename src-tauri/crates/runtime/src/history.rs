@@ -68,7 +68,11 @@ pub struct PastRequest {
 ///
 /// # Errors
 /// What reading gives; `None` when there is no such request.
-pub async fn request(log: &dyn Log, run: RunId, number: u32) -> Result<Option<PastRequest>, LogError> {
+pub async fn request(
+    log: &dyn Log,
+    run: RunId,
+    number: u32,
+) -> Result<Option<PastRequest>, LogError> {
     let mut fragments: Vec<Fragment> = Vec::new();
     let mut count = 0;
     let mut found = None;
@@ -86,7 +90,13 @@ pub async fn request(log: &dyn Log, run: RunId, number: u32) -> Result<Option<Pa
         _ => {}
     })
     .await?;
-    let Some(requested) = found else { return Ok(None) };
+    let Some(requested) = found else {
+        return Ok(None);
+    };
     let sealed = wire::rebuild(log, &fragments).await?;
-    Ok(Some(PastRequest { requested, fragments, sealed }))
+    Ok(Some(PastRequest {
+        requested,
+        fragments,
+        sealed,
+    }))
 }

@@ -4,7 +4,8 @@
 use longrein_core::run::{ActionStage, Phase};
 use longrein_protocol::Body;
 use longrein_protocol::event::{
-    ActionReconciled, ApprovalResolved, ResumeReason, RunCancelled, RunResumed, TurnStarted, TurnSteered,
+    ActionReconciled, ApprovalResolved, ResumeReason, RunCancelled, RunResumed, TurnStarted,
+    TurnSteered,
 };
 use longrein_protocol::wish::Wish;
 
@@ -31,19 +32,39 @@ impl Driver {
             Wish::Say { text } => self.say(text)?,
             Wish::Approve { action, seen } => {
                 let asked = self.run.action(&action);
-                if asked.is_some_and(|asked| asked.stage == ActionStage::Asked && asked.shown == Some(seen)) {
+                if asked.is_some_and(|asked| {
+                    asked.stage == ActionStage::Asked && asked.shown == Some(seen)
+                }) {
                     let (approved, note, by) = (true, String::new(), "person".to_owned());
-                    self.record(ApprovalResolved { action, approved, note, by })?;
+                    self.record(ApprovalResolved {
+                        action,
+                        approved,
+                        note,
+                        by,
+                    })?;
                 }
             }
             Wish::Deny { action, reason } => {
-                if self.run.action(&action).is_some_and(|asked| asked.stage == ActionStage::Asked) {
+                if self
+                    .run
+                    .action(&action)
+                    .is_some_and(|asked| asked.stage == ActionStage::Asked)
+                {
                     let by = "person".to_owned();
-                    self.record(ApprovalResolved { action, approved: false, note: reason, by })?;
+                    self.record(ApprovalResolved {
+                        action,
+                        approved: false,
+                        note: reason,
+                        by,
+                    })?;
                 }
             }
             Wish::Settle { action, verdict } => {
-                if self.run.action(&action).is_some_and(|action| action.stage == ActionStage::Uncertain) {
+                if self
+                    .run
+                    .action(&action)
+                    .is_some_and(|action| action.stage == ActionStage::Uncertain)
+                {
                     self.record(ActionReconciled { action, verdict })?;
                     self.go_on()?;
                 }
@@ -63,7 +84,9 @@ impl Driver {
     fn go_on(&mut self) -> Result<(), DriveError> {
         self.pause_wanted = false;
         match self.run.phase {
-            Phase::Paused | Phase::HandedOff { .. } => self.record(RunResumed { why: ResumeReason::Asked }),
+            Phase::Paused | Phase::HandedOff { .. } => self.record(RunResumed {
+                why: ResumeReason::Asked,
+            }),
             _ => Ok(()),
         }
     }

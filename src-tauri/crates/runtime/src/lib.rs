@@ -6,6 +6,7 @@ pub mod history;
 mod inbox;
 mod outcome;
 pub mod ports;
+mod request;
 pub mod wire;
 pub mod world;
 

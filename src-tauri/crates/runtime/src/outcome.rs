@@ -7,13 +7,15 @@ use longrein_core::run::Run;
 use longrein_protocol::block::{Block, Origin, Trust, Usage};
 use longrein_protocol::body::NewBlob;
 use longrein_protocol::event::{
-    ActionFinished, ActionUncertain, ArtifactPublished, ModelFailed, ModelResponded, Payload, PlanUpdated,
-    SourceCaptured,
+    ActionFinished, ActionUncertain, ArtifactPublished, ModelFailed, ModelResponded, Payload,
+    PlanUpdated, SourceCaptured,
 };
 use longrein_protocol::tool::Repeat;
 use longrein_protocol::{ActionId, BlobHash, Body, Millis, SourceId, ToolErrorClass, ToolSpec};
 
-use crate::ports::{Captured, Fact, ModelError, ModelReply, NewArtifact, Part, ReplyBlock, ToolError, ToolOutput};
+use crate::ports::{
+    Captured, Fact, ModelError, ModelReply, NewArtifact, Part, ReplyBlock, ToolError, ToolOutput,
+};
 
 /// Events with the blobs that they refer to.
 #[derive(Default)]
@@ -52,13 +54,20 @@ pub fn of_reply(run: &Run, reply: ModelReply, latency_ms: u32) -> Facts {
     let mut blocks = Vec::with_capacity(reply.blocks.len());
     for block in reply.blocks {
         blocks.push(match block {
-            ReplyBlock::Text { text, raw } => {
-                Block::Text { text: facts.body(text), raw: raw.map(|raw| facts.body(raw)) }
-            }
-            ReplyBlock::Thinking { text, raw } => {
-                Block::Thinking { text: facts.body(text), raw: raw.map(|raw| facts.body(raw)) }
-            }
-            ReplyBlock::ToolUse { id, name, arguments, raw } => Block::ToolUse {
+            ReplyBlock::Text { text, raw } => Block::Text {
+                text: facts.body(text),
+                raw: raw.map(|raw| facts.body(raw)),
+            },
+            ReplyBlock::Thinking { text, raw } => Block::Thinking {
+                text: facts.body(text),
+                raw: raw.map(|raw| facts.body(raw)),
+            },
+            ReplyBlock::ToolUse {
+                id,
+                name,
+                arguments,
+                raw,
+            } => Block::ToolUse {
                 id,
                 name,
                 arguments: facts.body(arguments),
@@ -66,7 +75,13 @@ pub fn of_reply(run: &Run, reply: ModelReply, latency_ms: u32) -> Facts {
             },
         });
     }
-    let responded = ModelResponded { blocks, stop: reply.stop, usage, response_id: reply.response_id, latency_ms };
+    let responded = ModelResponded {
+        blocks,
+        stop: reply.stop,
+        usage,
+        response_id: reply.response_id,
+        latency_ms,
+    };
     facts.payloads.push(responded.into());
     facts
 }
@@ -74,25 +89,47 @@ pub fn of_reply(run: &Run, reply: ModelReply, latency_ms: u32) -> Facts {
 fn reply_bytes(block: &ReplyBlock) -> usize {
     match block {
         ReplyBlock::Text { text, .. } | ReplyBlock::Thinking { text, .. } => text.len(),
-        ReplyBlock::ToolUse { name, arguments, .. } => name.len() + arguments.len(),
+        ReplyBlock::ToolUse {
+            name, arguments, ..
+        } => name.len() + arguments.len(),
     }
 }
 
 /// A failed request as an event.
 pub fn of_model_error(error: ModelError, retry_at: Option<Millis>, latency_ms: u32) -> Payload {
-    let ModelError { class, message, remedy, .. } = error;
-    ModelFailed { class, message, remedy, retry_at, latency_ms }.into()
+    let ModelError {
+        class,
+        message,
+        remedy,
+        ..
+    } = error;
+    ModelFailed {
+        class,
+        message,
+        remedy,
+        retry_at,
+        latency_ms,
+    }
+    .into()
 }
 
 /// The result of an action as events: sources and facts first, the end of the action last.
-pub fn of_output(run: &Run, spec: &ToolSpec, action: &ActionId, output: ToolOutput, latency_ms: u32) -> Facts {
+pub fn of_output(
+    run: &Run,
+    spec: &ToolSpec,
+    action: &ActionId,
+    output: ToolOutput,
+    latency_ms: u32,
+) -> Facts {
     let mut facts = Facts::default();
     let mut sources = SourceIds::of(run);
     let mut text = String::new();
     for part in output.parts {
         match part {
             Part::Text(more) => text.push_str(&more),
-            Part::Passage(captured) => passage_part(&mut facts, &mut sources, &mut text, action, &captured),
+            Part::Passage(captured) => {
+                passage_part(&mut facts, &mut sources, &mut text, action, &captured)
+            }
         }
     }
     for fact in output.facts {
@@ -109,7 +146,10 @@ pub fn of_output(run: &Run, spec: &ToolSpec, action: &ActionId, output: ToolOutp
         result: facts.body(text),
         shown,
         outcome: output.outcome,
-        origin: Origin::Tool { tool: spec.name.clone(), place: output.place },
+        origin: Origin::Tool {
+            tool: spec.name.clone(),
+            place: output.place,
+        },
         trust: trust(spec),
         receipt: output.receipt,
         latency_ms,
@@ -119,7 +159,11 @@ pub fn of_output(run: &Run, spec: &ToolSpec, action: &ActionId, output: ToolOutp
 }
 
 fn trust(spec: &ToolSpec) -> Trust {
-    if spec.untrusted { Trust::Untrusted } else { Trust::Trusted }
+    if spec.untrusted {
+        Trust::Untrusted
+    } else {
+        Trust::Trusted
+    }
 }
 
 /// The ids of a run's sources, by the hash of their bytes.
@@ -130,8 +174,15 @@ struct SourceIds {
 
 impl SourceIds {
     fn of(run: &Run) -> Self {
-        let known = run.sources.iter().map(|source| (source.bytes.hash(), source.id)).collect();
-        Self { known, next: run.next_source() }
+        let known = run
+            .sources
+            .iter()
+            .map(|source| (source.bytes.hash(), source.id))
+            .collect();
+        Self {
+            known,
+            next: run.next_source(),
+        }
     }
 
     /// The id of a version of a document, and whether it is new.
@@ -146,11 +197,20 @@ impl SourceIds {
     }
 }
 
-fn passage_part(facts: &mut Facts, ids: &mut SourceIds, text: &mut String, action: &ActionId, captured: &Captured) {
+fn passage_part(
+    facts: &mut Facts,
+    ids: &mut SourceIds,
+    text: &mut String,
+    action: &ActionId,
+    captured: &Captured,
+) {
     let hash = BlobHash::of(&captured.bytes);
     let (source, is_new) = ids.id(hash);
     let range = captured.range;
-    let words = captured.text.get(range.start as usize..range.end as usize).unwrap_or("");
+    let words = captured
+        .text
+        .get(range.start as usize..range.end as usize)
+        .unwrap_or("");
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
@@ -158,7 +218,10 @@ fn passage_part(facts: &mut Facts, ids: &mut SourceIds, text: &mut String, actio
     text.push('\n');
     text.push_str(words.trim());
     text.push_str("\n\n");
-    let extracted = Body::Blob { blob: BlobHash::of(captured.text.as_bytes()), bytes: captured.text.len() as u32 };
+    let extracted = Body::Blob {
+        blob: BlobHash::of(captured.text.as_bytes()),
+        bytes: captured.text.len() as u32,
+    };
     if is_new {
         facts.blob(captured.bytes.to_vec());
         facts.blob(captured.text.as_bytes().to_vec());
@@ -167,7 +230,10 @@ fn passage_part(facts: &mut Facts, ids: &mut SourceIds, text: &mut String, actio
         source,
         action: action.clone(),
         meta: captured.meta.clone(),
-        bytes: Body::Blob { blob: hash, bytes: captured.bytes.len() as u32 },
+        bytes: Body::Blob {
+            blob: hash,
+            bytes: captured.bytes.len() as u32,
+        },
         text: extracted,
         range,
     };
@@ -190,27 +256,56 @@ fn published(facts: &mut Facts, action: &ActionId, artifact: NewArtifact) -> Pay
 
 /// What the model is shown of a result that is over the limit: its head and its tail.
 fn shown_part(run: &Run, spec: &ToolSpec, text: &str) -> Option<String> {
-    let limit = run.agent().map_or(spec.result_tokens, |agent| agent.context.offload_above_tokens.min(spec.result_tokens));
+    let limit = run.agent().map_or(spec.result_tokens, |agent| {
+        agent.context.offload_above_tokens.min(spec.result_tokens)
+    });
     let limit = limit as usize * 4;
     if text.len() <= limit {
         return None;
     }
-    let head = (0..=limit * 3 / 4).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    let tail = (text.len() - limit / 4..=text.len()).find(|start| text.is_char_boundary(*start)).unwrap_or(text.len());
+    let head = (0..=limit * 3 / 4)
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0);
+    let tail = (text.len() - limit / 4..=text.len())
+        .find(|start| text.is_char_boundary(*start))
+        .unwrap_or(text.len());
     let left_out = tail - head;
-    Some(format!("{}\n[… {left_out} bytes left out here; ask for a smaller part …]\n{}", &text[..head], &text[tail..]))
+    Some(format!(
+        "{}\n[… {left_out} bytes left out here; ask for a smaller part …]\n{}",
+        &text[..head],
+        &text[tail..]
+    ))
 }
 
 /// A failed action as an event: uncertain only where nobody knows and it can't be repeated.
-pub fn of_tool_error(spec: &ToolSpec, action: &ActionId, error: ToolError, latency_ms: u32) -> Payload {
+pub fn of_tool_error(
+    spec: &ToolSpec,
+    action: &ActionId,
+    error: ToolError,
+    latency_ms: u32,
+) -> Payload {
     let safe = spec.effect == longrein_protocol::Effect::Read || spec.repeat == Repeat::Repeatable;
     if error.uncertain && !safe {
-        return ActionUncertain { action: action.clone(), why: error.message }.into();
+        return ActionUncertain {
+            action: action.clone(),
+            why: error.message,
+        }
+        .into();
     }
-    let origin = Origin::Tool { tool: spec.name.clone(), place: None };
-    failure(action, error.class, error.message, origin, trust(spec), latency_ms)
+    let origin = Origin::Tool {
+        tool: spec.name.clone(),
+        place: None,
+    };
+    failure(
+        action,
+        error.class,
+        error.message,
+        origin,
+        trust(spec),
+        latency_ms,
+    )
 }
-
 
 fn failure(
     action: &ActionId,
@@ -220,7 +315,9 @@ fn failure(
     trust: Trust,
     latency_ms: u32,
 ) -> Payload {
-    let end = (0..=message.len().min(longrein_protocol::body::INLINE_LIMIT_BYTES))
+    let end = (0..=message
+        .len()
+        .min(longrein_protocol::body::INLINE_LIMIT_BYTES))
         .rev()
         .find(|end| message.is_char_boundary(*end))
         .unwrap_or(0);
@@ -237,4 +334,3 @@ fn failure(
     }
     .into()
 }
-

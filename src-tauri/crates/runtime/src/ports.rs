@@ -8,7 +8,9 @@ use async_trait::async_trait;
 use longrein_core::dialect::Dialect;
 use longrein_protocol::agent::Criterion;
 use longrein_protocol::block::{ModelErrorClass, StopReason, Usage};
-use longrein_protocol::source::{Claim, CriterionResult, PlanItem, SourceMeta, SourceRecord, TextRange};
+use longrein_protocol::source::{
+    Claim, CriterionResult, PlanItem, SourceMeta, SourceRecord, TextRange,
+};
 use longrein_protocol::{ActionId, BlobHash, Millis, RunId, ToolErrorClass, ToolSpec};
 pub use tokio_util::sync::CancellationToken;
 

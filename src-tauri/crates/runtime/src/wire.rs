@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use longrein_core::compile::Compiled;
 use longrein_protocol::Body;
-use longrein_protocol::event::{ContextCompiled, Fragment, Section};
 use longrein_protocol::body::NewBlob;
+use longrein_protocol::event::{ContextCompiled, Fragment, Section};
 use longrein_store::log::{Log, LogError};
 use sha2::{Digest, Sha256};
 
@@ -30,7 +30,10 @@ impl Wire {
     /// Takes up the front of a run's last request.
     pub async fn load(log: &dyn Log, fragments: &[Fragment]) -> Result<Self, LogError> {
         let mut wire = Self::default();
-        for fragment in fragments.iter().take_while(|fragment| !is_fresh(fragment.part)) {
+        for fragment in fragments
+            .iter()
+            .take_while(|fragment| !is_fresh(fragment.part))
+        {
             wire.extend(&body_bytes(log, &fragment.body).await?);
         }
         Ok(wire)
@@ -42,19 +45,29 @@ impl Wire {
             debug_assert_eq!(compiled.keep, 0, "a front is kept whole or not at all");
             *self = Self::default();
         }
-        let fresh = compiled.add.iter().position(|(part, _)| is_fresh(*part)).unwrap_or(compiled.add.len());
+        let fresh = compiled
+            .add
+            .iter()
+            .position(|(part, _)| is_fresh(*part))
+            .unwrap_or(compiled.add.len());
         for (_, text) in &compiled.add[..fresh] {
             self.extend(text.as_bytes());
         }
         let mut hash = self.hash.clone();
-        let tail: usize = compiled.add[fresh..].iter().map(|(_, text)| text.len()).sum();
+        let tail: usize = compiled.add[fresh..]
+            .iter()
+            .map(|(_, text)| text.len())
+            .sum();
         let mut bytes = Vec::with_capacity(self.front.len() + tail);
         bytes.extend_from_slice(&self.front);
         for (_, text) in &compiled.add[fresh..] {
             bytes.extend_from_slice(text.as_bytes());
             hash.update(text.as_bytes());
         }
-        Sealed { bytes: bytes.into(), sha256: hex(&hash.finalize()) }
+        Sealed {
+            bytes: bytes.into(),
+            sha256: hex(&hash.finalize()),
+        }
     }
 
     fn extend(&mut self, bytes: &[u8]) {
@@ -73,7 +86,15 @@ pub fn record(compiled: Compiled, tokens: u32) -> (ContextCompiled, Vec<NewBlob>
         blobs.extend(blob);
         add.push(Fragment { part, body });
     }
-    (ContextCompiled { keep: compiled.keep, add, items: compiled.items, tokens }, blobs)
+    (
+        ContextCompiled {
+            keep: compiled.keep,
+            add,
+            items: compiled.items,
+            tokens,
+        },
+        blobs,
+    )
 }
 
 /// Rebuilds the bytes of a request from its fragments; needs no serializer.
@@ -83,7 +104,10 @@ pub async fn rebuild(log: &dyn Log, fragments: &[Fragment]) -> Result<Sealed, Lo
         bytes.extend_from_slice(&body_bytes(log, &fragment.body).await?);
     }
     let sha256 = hex(&Sha256::digest(&bytes));
-    Ok(Sealed { bytes: bytes.into(), sha256 })
+    Ok(Sealed {
+        bytes: bytes.into(),
+        sha256,
+    })
 }
 
 /// The bytes of a body, wherever they lie.
@@ -98,7 +122,9 @@ pub async fn body_bytes(log: &dyn Log, body: &Body) -> Result<Arc<[u8]>, LogErro
 pub async fn body_text(log: &dyn Log, body: &Body) -> Result<String, LogError> {
     match body {
         Body::Text(text) => Ok(text.clone()),
-        Body::Blob { blob, .. } => Ok(String::from_utf8_lossy(&log.blob(*blob).await?).into_owned()),
+        Body::Blob { blob, .. } => {
+            Ok(String::from_utf8_lossy(&log.blob(*blob).await?).into_owned())
+        }
     }
 }
 
@@ -108,8 +134,10 @@ fn is_fresh(part: Section) -> bool {
 
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(64), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }

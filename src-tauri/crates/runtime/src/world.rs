@@ -97,12 +97,17 @@ impl ToolBox {
 
     /// A tool by its name on the wire.
     pub fn by_wire_name(&self, name: &str) -> Option<&ToolSpec> {
-        self.by_wire_name.get(name).map(|place| &self.tools[*place].spec)
+        self.by_wire_name
+            .get(name)
+            .map(|place| &self.tools[*place].spec)
     }
 
     /// A tool by its inner name.
     pub fn tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.tools.iter().find(|entry| entry.spec.name == name).map(|entry| &entry.tool)
+        self.tools
+            .iter()
+            .find(|entry| entry.spec.name == name)
+            .map(|entry| &entry.tool)
     }
 
     /// Whether arguments satisfy the tool's schema; if not, what is wrong, with the place.
@@ -110,13 +115,24 @@ impl ToolBox {
         let Some(entry) = self.tools.iter().find(|entry| entry.spec.name == name) else {
             return Err(format!("there is no tool {name}"));
         };
-        let mut wrong = entry.schema.iter_errors(arguments).take(SCHEMA_ERRORS).map(|error| {
-            let place = error.instance_path().to_string();
-            if place.is_empty() { error.to_string() } else { format!("{place}: {error}") }
-        });
+        let mut wrong = entry
+            .schema
+            .iter_errors(arguments)
+            .take(SCHEMA_ERRORS)
+            .map(|error| {
+                let place = error.instance_path().to_string();
+                if place.is_empty() {
+                    error.to_string()
+                } else {
+                    format!("{place}: {error}")
+                }
+            });
         match wrong.next() {
             None => Ok(()),
-            Some(first) => Err(std::iter::once(first).chain(wrong).collect::<Vec<_>>().join("; ")),
+            Some(first) => Err(std::iter::once(first)
+                .chain(wrong)
+                .collect::<Vec<_>>()
+                .join("; ")),
         }
     }
 }

@@ -44,7 +44,10 @@ pub fn fold(text: &str) -> Folded {
 
 pub(super) fn fold_with(text: &str, hyphens: Hyphens) -> Folded {
     let mut folding = Folding {
-        folded: Folded { text: String::with_capacity(text.len()), spans: Vec::new() },
+        folded: Folded {
+            text: String::with_capacity(text.len()),
+            spans: Vec::new(),
+        },
         hyphens,
     };
     let mut rest = text;
@@ -175,7 +178,11 @@ impl Folding {
             last.folded_as_one.is_none() && last.source + (folded - last.folded) == source
         });
         if !goes_on {
-            self.folded.spans.push(Span { folded, source, folded_as_one: None });
+            self.folded.spans.push(Span {
+                folded,
+                source,
+                folded_as_one: None,
+            });
         }
         self.folded.text.push_str(text);
     }
@@ -185,7 +192,11 @@ impl Folding {
             return;
         }
         let folded = self.folded.text.len();
-        self.folded.spans.push(Span { folded, source, folded_as_one: Some(bytes) });
+        self.folded.spans.push(Span {
+            folded,
+            source,
+            folded_as_one: Some(bytes),
+        });
         self.folded.text.push_str(text);
     }
 }
@@ -194,7 +205,9 @@ impl Folding {
 fn cluster(rest: &str) -> &str {
     let mut letters = rest.char_indices();
     letters.next();
-    let end = letters.find(|(_, letter)| !joins(*letter)).map_or(rest.len(), |(offset, _)| offset);
+    let end = letters
+        .find(|(_, letter)| !joins(*letter))
+        .map_or(rest.len(), |(offset, _)| offset);
     &rest[..end]
 }
 
@@ -208,7 +221,10 @@ fn is_blank(letter: char) -> bool {
 }
 
 fn is_line_end(letter: char) -> bool {
-    matches!(letter, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+    matches!(
+        letter,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
 }
 
 fn is_hyphen(letter: char) -> bool {
@@ -224,7 +240,13 @@ fn is_invisible(letter: char) -> bool {
 /// The plain form of a typographic mark.
 fn typographic(letter: char) -> Option<&'static str> {
     match letter {
-        '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2035}' | '\u{2039}' | '\u{203a}' | '`' | '\u{b4}' => Some("'"),
+        '\u{2018}'..='\u{201b}'
+        | '\u{2032}'
+        | '\u{2035}'
+        | '\u{2039}'
+        | '\u{203a}'
+        | '`'
+        | '\u{b4}' => Some("'"),
         '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{2036}' | '\u{ab}' | '\u{bb}' => Some("\""),
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => Some("-"),
         '\u{2026}' => Some("..."),

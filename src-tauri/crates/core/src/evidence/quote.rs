@@ -47,7 +47,11 @@ pub fn find_quote(quote: &str, source_text: &str) -> QuoteMatch {
 impl<'a> SourceText<'a> {
     /// Folds `text`.
     pub fn new(text: &'a str) -> Self {
-        Self { text, joined: fold(text), bare: None }
+        Self {
+            text,
+            joined: fold(text),
+            bare: None,
+        }
     }
 
     /// The text as it was given.
@@ -63,15 +67,23 @@ impl<'a> SourceText<'a> {
             return QuoteMatch::NotFound;
         }
         if let Some(range) = whole_words(self.joined.text(), needle).next() {
-            return QuoteMatch::Verbatim { range: self.joined.source_range(range) };
+            return QuoteMatch::Verbatim {
+                range: self.joined.source_range(range),
+            };
         }
         if let Some(range) = self.find_divided(quote) {
             return QuoteMatch::Verbatim { range };
         }
         match closest(needle, &self.joined) {
             Some(Closest { range, ratio }) if ratio >= NEAR_RATIO => {
-                let difference = fold_with(&self.text[range.clone()], Hyphens::Join).text().to_owned();
-                QuoteMatch::Near { range, difference, ratio }
+                let difference = fold_with(&self.text[range.clone()], Hyphens::Join)
+                    .text()
+                    .to_owned();
+                QuoteMatch::Near {
+                    range,
+                    difference,
+                    ratio,
+                }
             }
             _ => QuoteMatch::NotFound,
         }
@@ -85,7 +97,9 @@ impl<'a> SourceText<'a> {
         let needle = essence(folded.text());
         let marked = fold_with(quote, Hyphens::Mark);
         let text = self.text;
-        let bare = self.bare.get_or_insert_with(|| fold_with(text, Hyphens::Omit));
+        let bare = self
+            .bare
+            .get_or_insert_with(|| fold_with(text, Hyphens::Omit));
         whole_words(bare.text(), needle)
             .take(HYPHEN_PLACES_LIMIT)
             .map(|range| bare.source_range(range))
@@ -106,13 +120,17 @@ fn essence(folded: &str) -> &str {
 /// Every place where `needle` stands and no word is cut through.
 fn whole_words<'t>(text: &'t str, needle: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
     let first = needle.chars().next().is_some_and(char::is_alphanumeric);
-    let last = needle.chars().next_back().is_some_and(char::is_alphanumeric);
-    text.match_indices(needle).filter_map(move |(start, found)| {
-        let end = start + found.len();
-        let begins = !(first && text[..start].ends_with(char::is_alphanumeric));
-        let ends = !(last && text[end..].starts_with(char::is_alphanumeric));
-        (begins && ends).then_some(start..end)
-    })
+    let last = needle
+        .chars()
+        .next_back()
+        .is_some_and(char::is_alphanumeric);
+    text.match_indices(needle)
+        .filter_map(move |(start, found)| {
+            let end = start + found.len();
+            let begins = !(first && text[..start].ends_with(char::is_alphanumeric));
+            let ends = !(last && text[end..].starts_with(char::is_alphanumeric));
+            (begins && ends).then_some(start..end)
+        })
 }
 
 /// Whether two marked texts are the same, where a hyphen at the end of a line in one may be a

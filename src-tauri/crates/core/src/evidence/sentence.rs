@@ -5,8 +5,8 @@ use std::ops::Range;
 /// Words after which a full stop ends no sentence, in lower case.
 const ABBREVIATIONS: &[&str] = &[
     "al", "approx", "bzw", "ca", "cf", "ch", "corp", "dept", "dr", "e.g", "ed", "eds", "eq", "etc",
-    "fig", "figs", "i.e", "inc", "jr", "ltd", "mr", "mrs", "nr", "p", "pp", "prof", "resp",
-    "sec", "sr", "tab", "usw", "vol", "vs", "z.b",
+    "fig", "figs", "i.e", "inc", "jr", "ltd", "mr", "mrs", "nr", "p", "pp", "prof", "resp", "sec",
+    "sr", "tab", "usw", "vol", "vs", "z.b",
 ];
 
 /// The sentences of a text as byte ranges without the white space around them. A blank line ends a
@@ -42,13 +42,17 @@ fn push(found: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {
 }
 
 fn blank_line(after: &str) -> bool {
-    after.trim_start_matches([' ', '\t', '\r']).starts_with('\n')
+    after
+        .trim_start_matches([' ', '\t', '\r'])
+        .starts_with('\n')
 }
 
 /// Where the sentence ends that has a mark at `offset`; `None` when the mark ends none.
 fn sentence_end(text: &str, start: usize, offset: usize, mark: char) -> Option<usize> {
     let after = &text[offset + mark.len_utf8()..];
-    let closed = after.trim_start_matches(['.', '!', '?', '"', '\'', '\u{201d}', '\u{2019}', '\u{bb}', ')', ']']);
+    let closed = after.trim_start_matches([
+        '.', '!', '?', '"', '\'', '\u{201d}', '\u{2019}', '\u{bb}', ')', ']',
+    ]);
     let next = closed.trim_start();
     let end = text.len() - closed.len();
     if next.is_empty() {
@@ -61,7 +65,10 @@ fn sentence_end(text: &str, start: usize, offset: usize, mark: char) -> Option<u
 }
 
 fn is_abbreviation(before: &str) -> bool {
-    let word = before.rsplit([' ', '\n', '\t', '\u{a0}', '(', '[']).next().unwrap_or(before);
+    let word = before
+        .rsplit([' ', '\n', '\t', '\u{a0}', '(', '['])
+        .next()
+        .unwrap_or(before);
     let mut letters = word.chars();
     let initial = letters.next().is_some_and(char::is_uppercase) && letters.next().is_none();
     initial || ABBREVIATIONS.contains(&word.to_lowercase().as_str())

@@ -10,8 +10,14 @@ fn check(source: &str, quotes: &[&str], expected: Expect) {
     let mut table = String::new();
     for quote in quotes {
         match text.find(quote) {
-            QuoteMatch::Verbatim { range } => writeln!(table, "{quote:?}: verbatim {:?}", &source[range]),
-            QuoteMatch::Near { range, difference, ratio } => {
+            QuoteMatch::Verbatim { range } => {
+                writeln!(table, "{quote:?}: verbatim {:?}", &source[range])
+            }
+            QuoteMatch::Near {
+                range,
+                difference,
+                ratio,
+            } => {
                 assert!(source.is_char_boundary(range.start) && source.is_char_boundary(range.end));
                 writeln!(table, "{quote:?}: near {ratio:.2} {difference:?}")
             }
@@ -45,7 +51,12 @@ fn white_space_and_typographic_marks_do_not_count() {
 fn ligatures_wide_forms_and_accents_typed_apart_are_the_same_letters() {
     check(
         "The e\u{fb03}cient \u{fb01}lter of Andre\u{301} costs \u{ff11}\u{ff10} \u{20ac}, x\u{b2} more.",
-        &["efficient filter of Andr\u{e9}", "costs 10 \u{20ac}, x2 more", "fil", "filter"],
+        &[
+            "efficient filter of Andr\u{e9}",
+            "costs 10 \u{20ac}, x2 more",
+            "fil",
+            "filter",
+        ],
         expect![[r#"
             "efficient filter of André": verbatim "eﬃcient ﬁlter of Andre\u{301}"
             "costs 10 €, x2 more": verbatim "costs １０ €, x² more"
@@ -118,9 +129,13 @@ fn letters_digits_case_and_order_always_count() {
 #[test]
 fn a_quote_is_found_at_the_bytes_of_the_source() {
     let source = "\u{feff}\u{fb01}rst  second\r\nthird\u{ad} \u{201e}fourth\u{201c}";
-    let QuoteMatch::Verbatim { range } = find_quote("first second third", source) else { panic!() };
+    let QuoteMatch::Verbatim { range } = find_quote("first second third", source) else {
+        panic!()
+    };
     assert_eq!(&source[range], "\u{fb01}rst  second\r\nthird");
-    let QuoteMatch::Verbatim { range } = find_quote("\"fourth\"", source) else { panic!() };
+    let QuoteMatch::Verbatim { range } = find_quote("\"fourth\"", source) else {
+        panic!()
+    };
     assert_eq!(&source[range], "\u{201e}fourth\u{201c}");
 }
 
@@ -130,31 +145,44 @@ fn folding_is_stable_and_maps_every_byte_back() {
     let folded = fold(source);
     expect![[r#"
         "Á ffi... example 각 😀 'x"
-    "#]].assert_debug_eq(&folded.text());
+    "#]]
+    .assert_debug_eq(&folded.text());
     assert_eq!(fold(folded.text()).text(), folded.text());
     for (start, letter) in folded.text().char_indices() {
         let range = folded.source_range(start..start + letter.len_utf8());
-        assert!(!range.is_empty() && source.get(range.clone()).is_some(), "{start}: {range:?}");
+        assert!(
+            !range.is_empty() && source.get(range.clone()).is_some(),
+            "{start}: {range:?}"
+        );
     }
 }
 
 #[test]
 fn the_closest_place_is_named_in_a_long_text() {
-    let filler = "Nothing of interest is said in this sentence about any topic at all. ".repeat(20_000);
-    let source = format!("{filler}The graph index needs three times the memory of the flat one. {filler}");
+    let filler =
+        "Nothing of interest is said in this sentence about any topic at all. ".repeat(20_000);
+    let source =
+        format!("{filler}The graph index needs three times the memory of the flat one. {filler}");
     let quote = "The graph index needs four times the memory of the flat one";
     expect![[r#"
         Some(
             "The graph index needs three times the memory of the flat one.",
         )
-    "#]].assert_debug_eq(&closest_words(quote, &source));
-    assert_eq!(closest_words("graph index", &source), None, "two words have no neighbours");
+    "#]]
+    .assert_debug_eq(&closest_words(quote, &source));
+    assert_eq!(
+        closest_words("graph index", &source),
+        None,
+        "two words have no neighbours"
+    );
 }
 
 #[test]
 fn pages_are_counted_by_form_feeds() {
     let text = "one\u{c}two\u{c}\u{c}four";
-    let pages: Vec<u32> = [0, 3, 4, 8, 9, 400].map(|offset| page_at(text, offset)).into();
+    let pages: Vec<u32> = [0, 3, 4, 8, 9, 400]
+        .map(|offset| page_at(text, offset))
+        .into();
     assert_eq!(pages, [1, 1, 2, 3, 4, 4]);
 }
 
@@ -163,8 +191,11 @@ fn check_tokens(text: &str, expected: Expect) {
     for found in tokens(text) {
         match found {
             Found::Token(token) => {
-                let cited: Vec<String> =
-                    token.cited.iter().map(|cited| format!("{} {:?}", cited.source, cited.quote)).collect();
+                let cited: Vec<String> = token
+                    .cited
+                    .iter()
+                    .map(|cited| format!("{} {:?}", cited.source, cited.quote))
+                    .collect();
                 writeln!(table, "{:?}: {}", &text[token.range], cited.join(", "))
             }
             Found::Malformed(token) => {
@@ -196,7 +227,10 @@ fn citations_are_read_in_every_form_that_the_model_is_taught() {
 
 #[test]
 fn brackets_that_are_no_citations_are_left_alone() {
-    check_tokens("An [aside], [SIC], [Section 3], a[5], [[x]], [S], [see S1] and [", expect![[r#""#]]);
+    check_tokens(
+        "An [aside], [SIC], [Section 3], a[5], [[x]], [S], [see S1] and [",
+        expect![[r#""#]],
+    );
 }
 
 #[test]
@@ -218,7 +252,9 @@ fn what_was_meant_as_a_citation_is_told_with_its_fault() {
         "#]],
     );
     let long = format!("[S1: \"{}\"]", "word ".repeat(500));
-    let [Found::Malformed(token)] = &tokens(&long)[..] else { panic!("{:?}", tokens(&long)) };
+    let [Found::Malformed(token)] = &tokens(&long)[..] else {
+        panic!("{:?}", tokens(&long))
+    };
     assert_eq!(token.problem, "quotes more than 2000 bytes");
 }
 
@@ -226,7 +262,10 @@ fn what_was_meant_as_a_citation_is_told_with_its_fault() {
 fn a_sentence_ends_where_a_reader_would_say_so() {
     let text = "Dr. Smith et al. (2021) measured 3.5 ms. It was fast! Was it? \u{201c}Yes.\u{201d} See Fig. 3, i.e. the \
         plot by J. Doe... Then it ended\n\nA heading without a stop\n\nThe end";
-    let shown: Vec<&str> = sentences(text).into_iter().map(|range| &text[range]).collect();
+    let shown: Vec<&str> = sentences(text)
+        .into_iter()
+        .map(|range| &text[range])
+        .collect();
     expect![[r#"
         [
             "Dr. Smith et al. (2021) measured 3.5 ms.",
@@ -238,5 +277,6 @@ fn a_sentence_ends_where_a_reader_would_say_so() {
             "A heading without a stop",
             "The end",
         ]
-    "#]].assert_debug_eq(&shown);
+    "#]]
+    .assert_debug_eq(&shown);
 }

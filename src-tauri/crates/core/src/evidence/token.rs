@@ -55,7 +55,12 @@ pub fn tokens(text: &str) -> Vec<Found> {
     let mut from = 0;
     while let Some(offset) = text[from..].find(['[', '\u{3010}']) {
         let start = from + offset;
-        from = start + if text[start..].starts_with('[') { 1 } else { '\u{3010}'.len_utf8() };
+        from = start
+            + if text[start..].starts_with('[') {
+                1
+            } else {
+                '\u{3010}'.len_utf8()
+            };
         if !begins(&text[from..]) {
             continue;
         }
@@ -77,8 +82,12 @@ pub fn tokens(text: &str) -> Vec<Found> {
 /// Whether what follows a bracket was meant as a source id.
 fn begins(after: &str) -> bool {
     let after = after.trim_start();
-    let Some(digits) = after.strip_prefix(['S', 's']) else { return false };
-    digits.trim_start_matches([' ', '-', '_', '#']).starts_with(|letter: char| letter.is_ascii_digit())
+    let Some(digits) = after.strip_prefix(['S', 's']) else {
+        return false;
+    };
+    digits
+        .trim_start_matches([' ', '-', '_', '#'])
+        .starts_with(|letter: char| letter.is_ascii_digit())
 }
 
 fn malformed(text: &str, start: usize, problem: &'static str) -> MalformedToken {
@@ -88,7 +97,11 @@ fn malformed(text: &str, start: usize, problem: &'static str) -> MalformedToken 
         .find([']', '\u{3011}'])
         .map(|offset| offset + excerpt[offset..].chars().next().map_or(1, char::len_utf8));
     let shown = &excerpt[..end.unwrap_or(excerpt.len())];
-    MalformedToken { range: start..start + shown.len(), excerpt: shown.to_owned(), problem }
+    MalformedToken {
+        range: start..start + shown.len(),
+        excerpt: shown.to_owned(),
+        problem,
+    }
 }
 
 struct Parser<'t> {
@@ -99,7 +112,11 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn at(text: &'t str, start: usize) -> Self {
-        Self { text, start, at: start }
+        Self {
+            text,
+            start,
+            at: start,
+        }
     }
 
     fn rest(&self) -> &'t str {
@@ -126,7 +143,10 @@ impl<'t> Parser<'t> {
             cited.push(self.cited()?);
             self.blanks();
             if self.take(']') {
-                return Ok(Token { range: self.start..self.at, cited });
+                return Ok(Token {
+                    range: self.start..self.at,
+                    cited,
+                });
             }
             if !(self.take(';') || self.take(',')) {
                 return Err("is not written like [S1] or [S1: \"exact words\"]");
@@ -142,15 +162,25 @@ impl<'t> Parser<'t> {
         if !rest.starts_with('S') {
             return Err("has no source id like S1 where one is expected");
         }
-        let digits = rest[1..].find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len() - 1);
-        let source = rest[..=digits].parse().map_err(|_| "has no source id like S1 where one is expected")?;
+        let digits = rest[1..]
+            .find(|letter: char| !letter.is_ascii_digit())
+            .unwrap_or(rest.len() - 1);
+        let source = rest[..=digits]
+            .parse()
+            .map_err(|_| "has no source id like S1 where one is expected")?;
         self.at += digits + 1;
         self.blanks();
         if !self.take(':') {
-            return Ok(Cited { source, quote: None });
+            return Ok(Cited {
+                source,
+                quote: None,
+            });
         }
         self.blanks();
-        self.quote().map(|quote| Cited { source, quote: Some(quote) })
+        self.quote().map(|quote| Cited {
+            source,
+            quote: Some(quote),
+        })
     }
 
     /// Quoted words. They may hold quotes themselves: they end with a quote after which the token
@@ -158,7 +188,9 @@ impl<'t> Parser<'t> {
     fn quote(&mut self) -> Result<String, &'static str> {
         let mut letters = self.rest().chars();
         let closing: &[char] = match letters.next() {
-            Some('"' | '\u{201c}' | '\u{201e}' | '\u{ab}') => &['"', '\u{201d}', '\u{201c}', '\u{bb}'],
+            Some('"' | '\u{201c}' | '\u{201e}' | '\u{ab}') => {
+                &['"', '\u{201d}', '\u{201c}', '\u{bb}']
+            }
             Some('\'' | '\u{2018}' | '\u{201a}') => &['\'', '\u{2019}', '\u{2018}'],
             _ => return Err("has no quotation mark after the colon"),
         };
@@ -174,7 +206,11 @@ impl<'t> Parser<'t> {
         }
         self.at = self.text.len() - quoted.len() + end + mark.len();
         let words = quoted[..end].trim();
-        if words.is_empty() { Err("quotes no words") } else { Ok(words.to_owned()) }
+        if words.is_empty() {
+            Err("quotes no words")
+        } else {
+            Ok(words.to_owned())
+        }
     }
 }
 

@@ -83,7 +83,11 @@ fn words(text: &str) -> Vec<Word<'_>> {
             .flat_map(char::to_lowercase)
             .collect();
         if !plain.is_empty() {
-            words.push(Word { written, plain, range: start..start + written.len() });
+            words.push(Word {
+                written,
+                plain,
+                range: start..start + written.len(),
+            });
         }
     }
     words
@@ -100,8 +104,10 @@ fn windows(wanted: &[Word<'_>], there: &[Word<'_>]) -> Vec<Range<usize>> {
     for (number, count) in counts.values() {
         left[*number] = *count;
     }
-    let numbers: Vec<Option<usize>> =
-        there.iter().map(|word| counts.get(word.plain.as_str()).map(|(number, _)| *number)).collect();
+    let numbers: Vec<Option<usize>> = there
+        .iter()
+        .map(|word| counts.get(word.plain.as_str()).map(|(number, _)| *number))
+        .collect();
 
     let length = wanted.len();
     let least = (length * SHARED_LEAST_PERCENT).div_ceil(100).max(2);
@@ -129,7 +135,10 @@ fn windows(wanted: &[Word<'_>], there: &[Word<'_>]) -> Vec<Range<usize>> {
 
 /// Keeps the best windows, one of each neighbourhood.
 fn keep(best: &mut Vec<(usize, usize)>, shared: usize, start: usize, length: usize) {
-    if let Some(neighbour) = best.iter_mut().find(|(_, other)| start.abs_diff(*other) < length) {
+    if let Some(neighbour) = best
+        .iter_mut()
+        .find(|(_, other)| start.abs_diff(*other) < length)
+    {
         if shared > neighbour.0 {
             *neighbour = (shared, start);
         }

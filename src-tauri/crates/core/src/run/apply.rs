@@ -1,22 +1,17 @@
 //! Folding an event into the state. Total: it never fails.
 
-use longrein_protocol::agent::Decision;
-use longrein_protocol::block::{Block, Origin, StopReason, Trust};
+use longrein_protocol::block::{Block, StopReason};
 use longrein_protocol::event::{
-    ActionDecided, ActionFinished, ActionProposed, ActionReconciled, ActionRejected, ArtifactPublished,
-    ContextCompacted, ContextCompiled, Event, ModelFailed, ModelRequested, ModelResponded, Outcome, Payload,
-    ResumeReason, RunHandedOff, RunResumed, SourceCaptured, TurnStarted, Verdict, VerificationFinished,
+    ArtifactPublished, ContextCompacted, ContextCompiled, Event, ModelFailed, ModelRequested,
+    ModelResponded, Outcome, Payload, ResumeReason, RunHandedOff, RunResumed, SourceCaptured,
+    TurnStarted, VerificationFinished,
 };
 use longrein_protocol::source::SourceRecord;
-use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::view::KnotShape;
-use longrein_protocol::{ActionId, BlobHash, Body, ToolErrorClass};
+use longrein_protocol::{Body, ToolErrorClass};
 
-use super::next::FINISH;
-use super::{
-    Action, ActionResult, ActionStage, Artifact, Item, LOOP_WARNING, PendingCall, Phase, REIN_KNOTS, Request,
-    Run,
-};
+use super::actions::harness_result;
+use super::{ActionStage, Artifact, Item, PendingCall, Phase, REIN_KNOTS, Request, Run};
 
 impl Run {
     /// Folds one event. An event that the state does not allow (which `check` would have refused)
@@ -48,7 +43,11 @@ impl Run {
             Payload::RunCancelled(_) => self.cancelled(),
             Payload::RunFinished(finished) => {
                 self.phase = Phase::Finished(finished.outcome);
-                self.knot(if finished.outcome == Outcome::Failed { KnotShape::Stop } else { KnotShape::End });
+                self.knot(if finished.outcome == Outcome::Failed {
+                    KnotShape::Stop
+                } else {
+                    KnotShape::End
+                });
             }
             Payload::TurnStarted(turn) => self.turn_started(turn),
             Payload::TurnSteered(steered) => self.say(Item::Person(steered.input.clone())),
@@ -84,14 +83,25 @@ impl Run {
                 self.knot(KnotShape::Break);
             }
             Payload::ApprovalResolved(resolved) if resolved.approved => {
-                self.with_action(&resolved.action, |action| action.stage = ActionStage::Allowed);
+                self.with_action(&resolved.action, |action| {
+                    action.stage = ActionStage::Allowed
+                });
             }
             Payload::ApprovalResolved(resolved) => {
-                let text = format!("The person refused this action. Their reason: {}", resolved.note);
-                self.close(&resolved.action, harness_result(text, ToolErrorClass::NotPermitted));
+                let text = format!(
+                    "The person refused this action. Their reason: {}",
+                    resolved.note
+                );
+                self.close(
+                    &resolved.action,
+                    harness_result(text, ToolErrorClass::NotPermitted),
+                );
             }
             Payload::ApprovalWithdrawn(withdrawn) => {
-                self.close(&withdrawn.action, harness_result(withdrawn.why.clone(), ToolErrorClass::Cancelled));
+                self.close(
+                    &withdrawn.action,
+                    harness_result(withdrawn.why.clone(), ToolErrorClass::Cancelled),
+                );
             }
             Payload::ActionStarted(started) => {
                 self.used.actions += u32::from(started.attempt == 1);
@@ -192,7 +202,11 @@ impl Run {
         self.fragments.extend(compiled.add.iter().cloned());
         self.compiled_items = compiled.items;
         self.front_changed = false;
-        self.body_bytes = self.fragments.iter().map(|fragment| fragment.body.len() as u32).sum();
+        self.body_bytes = self
+            .fragments
+            .iter()
+            .map(|fragment| fragment.body.len() as u32)
+            .sum();
         self.request = Request::Compiled;
     }
 
@@ -213,7 +227,10 @@ impl Run {
                 break;
             }
             if let Item::Result { action, result, .. } = item {
-                let line = format!("[{} bytes, kept in the log as the result of {action}]", result.body.len());
+                let line = format!(
+                    "[{} bytes, kept in the log as the result of {action}]",
+                    result.body.len()
+                );
                 if line.len() < result.body.len() {
                     result.body = Body::Text(line);
                 }
@@ -233,7 +250,9 @@ impl Run {
         self.reserved = (requested.reserved_in, requested.reserved_out);
         self.used.tokens_in = self.used.tokens_in.saturating_add(requested.reserved_in);
         self.used.tokens_out = self.used.tokens_out.saturating_add(requested.reserved_out);
-        self.request = Request::InFlight { attempt: requested.attempt };
+        self.request = Request::InFlight {
+            attempt: requested.attempt,
+        };
     }
 
     /// Takes back what a settled request held in reserve.
@@ -290,93 +309,12 @@ impl Run {
         };
     }
 
-    fn proposed(&mut self, proposed: &ActionProposed) {
-        self.pending.pop_front();
-        self.actions.push(Action {
-            id: proposed.action.clone(),
-            call: proposed.call.clone(),
-            tool: proposed.tool.clone(),
-            arguments: proposed.arguments.clone(),
-            effect: proposed.effect,
-            repeat: proposed.repeat,
-            stage: ActionStage::Proposed,
-            attempt: 0,
-            decision: None,
-            why: String::new(),
-            shown: None,
-            result: None,
-        });
-    }
-
-    fn rejected(&mut self, rejected: &ActionRejected) {
-        self.pending.pop_front();
-        self.actions.push(Action {
-            id: rejected.action.clone(),
-            call: rejected.call.clone(),
-            tool: rejected.tool.clone(),
-            arguments: rejected.arguments.clone(),
-            effect: Effect::Read,
-            repeat: Repeat::Repeatable,
-            stage: ActionStage::Proposed,
-            attempt: 0,
-            decision: None,
-            why: String::new(),
-            shown: None,
-            result: None,
-        });
-        let result = harness_result(rejected.error.clone(), ToolErrorClass::InvalidArguments);
-        self.close(&rejected.action, result);
-    }
-
-    fn decided(&mut self, decided: &ActionDecided) {
-        if decided.decision == Decision::Deny {
-            let text = format!("Not permitted: {}", decided.why);
-            self.close(&decided.action, harness_result(text, ToolErrorClass::NotPermitted));
-            return;
-        }
-        self.with_action(&decided.action, |action| {
-            action.decision = Some(decided.decision);
-            action.why.clone_from(&decided.why);
-            action.stage = match decided.decision {
-                Decision::Ask => ActionStage::ToAsk,
-                Decision::Allow | Decision::Deny => ActionStage::Allowed,
-            };
-        });
-    }
-
-    fn finished(&mut self, finished: &ActionFinished) {
-        if finished.trust == Trust::Untrusted {
-            self.tainted = true;
-        }
-        let result = ActionResult {
-            body: finished.shown.as_ref().unwrap_or(&finished.result).clone(),
-            error: finished.error,
-            origin: finished.origin.clone(),
-            trust: finished.trust,
-            latency_ms: finished.latency_ms,
-        };
-        if self.action(&finished.action).is_some_and(|action| action.tool == FINISH) {
-            self.checked = false;
-        }
-        self.close(&finished.action, result);
-    }
-
-    fn reconciled(&mut self, reconciled: &ActionReconciled) {
-        let (text, error) = match reconciled.verdict {
-            Verdict::Happened => ("The person says that this action happened. Its result is not known.", None),
-            Verdict::NotHappened => ("The person says that this action did not happen.", Some(ToolErrorClass::Failed)),
-            Verdict::Retry => {
-                self.with_action(&reconciled.action, |action| action.stage = ActionStage::Allowed);
-                return;
-            }
-        };
-        let mut result = harness_result(text.to_owned(), ToolErrorClass::Failed);
-        result.error = error;
-        self.close(&reconciled.action, result);
-    }
-
     fn captured(&mut self, captured: &SourceCaptured) {
-        if let Some(record) = self.sources.iter_mut().find(|record| record.id == captured.source) {
+        if let Some(record) = self
+            .sources
+            .iter_mut()
+            .find(|record| record.id == captured.source)
+        {
             if !record.shown.contains(&captured.range) {
                 record.shown.push(captured.range);
             }
@@ -392,7 +330,8 @@ impl Run {
     }
 
     fn published(&mut self, published: &ArtifactPublished) {
-        self.artifacts.retain(|artifact| artifact.path != published.path);
+        self.artifacts
+            .retain(|artifact| artifact.path != published.path);
         self.artifacts.push(Artifact {
             path: published.path.clone(),
             media_type: published.media_type.clone(),
@@ -407,71 +346,8 @@ impl Run {
         self.knot(KnotShape::Ring);
     }
 
-    fn with_action(&mut self, id: &ActionId, change: impl FnOnce(&mut Action)) {
-        if let Some(action) = self.actions.iter_mut().find(|action| action.id == *id) {
-            change(action);
-        }
-    }
-
-    /// Closes an action; when it was the last of the step, the step enters the conversation.
-    fn close(&mut self, id: &ActionId, result: ActionResult) {
-        let mut identity = None;
-        self.with_action(id, |action| {
-            identity = Some((action.tool.clone(), repeat_identity(action, &result)));
-            action.stage = ActionStage::Closed;
-            action.result = Some(result);
-        });
-        if let Some((tool, identity)) = identity {
-            self.count_repeat(tool, identity);
-        }
-        self.settle_step();
-    }
-
-    fn count_repeat(&mut self, tool: String, identity: BlobHash) {
-        let times = match self.repeats {
-            Some((last, times)) if last == identity => times + 1,
-            _ => 1,
-        };
-        self.repeats = Some((identity, times));
-        if times >= LOOP_WARNING {
-            self.loop_owed = Some((tool, times));
-        }
-    }
-
-    fn settle_step(&mut self) {
-        let open = |action: &Action| action.stage != ActionStage::Closed;
-        if !self.pending.is_empty() || self.actions.iter().any(open) {
-            return;
-        }
-        let slowest = self.actions.iter().filter_map(|action| Some(action.result.as_ref()?.latency_ms)).max();
-        self.used.working_ms = self.used.working_ms.saturating_add(slowest.unwrap_or(0));
-        for action in std::mem::take(&mut self.actions) {
-            if let Some(result) = action.result {
-                let Action { id, call, tool, .. } = action;
-                self.push(Item::Result { action: id, call, tool, result });
-            }
-        }
-        for item in std::mem::take(&mut self.waiting_items) {
-            self.say(item);
-        }
-    }
-
-    fn close_open(&mut self, why: &str) {
-        self.pending.clear();
-        let open: Vec<ActionId> = self
-            .actions
-            .iter()
-            .filter(|action| action.stage != ActionStage::Closed)
-            .map(|action| action.id.clone())
-            .collect();
-        for id in open {
-            self.close(&id, harness_result(why.to_owned(), ToolErrorClass::Cancelled));
-        }
-        self.settle_step();
-    }
-
     /// Adds words that come from outside a step: behind the step when one is open.
-    fn say(&mut self, item: Item) {
+    pub(super) fn say(&mut self, item: Item) {
         if self.step_is_open() {
             self.waiting_items.push(item);
         } else {
@@ -483,7 +359,7 @@ impl Run {
         }
     }
 
-    fn push(&mut self, item: Item) {
+    pub(super) fn push(&mut self, item: Item) {
         self.conversation.bytes += item.bytes();
         self.conversation.items.push_back(item);
     }
@@ -496,30 +372,14 @@ impl Run {
     }
 }
 
-/// A result that the harness itself gives.
-fn harness_result(text: String, error: ToolErrorClass) -> ActionResult {
-    ActionResult {
-        body: Body::Text(text),
-        error: Some(error),
-        origin: Origin::Harness,
-        trust: Trust::Trusted,
-        latency_ms: 0,
-    }
-}
-
-/// What makes two actions the same for the loop rule: tool, arguments and result.
-fn repeat_identity(action: &Action, result: &ActionResult) -> BlobHash {
-    let (arguments, result) = (action.arguments.hash(), result.body.hash());
-    let mut identity = Vec::with_capacity(action.tool.len() + 64);
-    identity.extend_from_slice(action.tool.as_bytes());
-    identity.extend_from_slice(&arguments.0);
-    identity.extend_from_slice(&result.0);
-    BlobHash::of(&identity)
-}
-
 fn pending_call(block: &Block) -> Option<PendingCall> {
     match block {
-        Block::ToolUse { id, name, arguments, .. } => Some(PendingCall {
+        Block::ToolUse {
+            id,
+            name,
+            arguments,
+            ..
+        } => Some(PendingCall {
             call: id.clone(),
             name: name.clone(),
             arguments: arguments.clone(),

@@ -46,7 +46,10 @@ impl Run {
     /// [`Illegal`], which names the event and the state that forbids it.
     pub fn check(&self, event: &Event) -> Result<(), Illegal> {
         if event.seq != self.seq + 1 {
-            return Err(Illegal::Sequence { last: self.seq, given: event.seq });
+            return Err(Illegal::Sequence {
+                last: self.seq,
+                given: event.seq,
+            });
         }
         match self.id {
             Some(id) if id != event.run => return Err(Illegal::OtherRun(event.run)),
@@ -56,7 +59,10 @@ impl Run {
         if allowed {
             return Ok(());
         }
-        Err(Illegal::State { event: event.payload.name(), state: format!("{:?}, {:?}", self.phase, self.request) })
+        Err(Illegal::State {
+            event: event.payload.name(),
+            state: format!("{:?}, {:?}", self.phase, self.request),
+        })
     }
 
     fn allows(&self, payload: &Payload) -> Result<bool, Illegal> {
@@ -68,15 +74,21 @@ impl Run {
             Payload::RunCreated(_) => self.seq == 0,
             _ if self.seq == 0 => false,
             Payload::RunResumed(resumed) => match resumed.why {
-                ResumeReason::Asked => matches!(self.phase, Phase::Paused | Phase::HandedOff { .. }),
+                ResumeReason::Asked => {
+                    matches!(self.phase, Phase::Paused | Phase::HandedOff { .. })
+                }
                 ResumeReason::Interrupted | ResumeReason::TakenOver => true,
             },
             Payload::RunPaused(_) | Payload::RunHandedOff(_) | Payload::RunFinished(_) => going,
-            Payload::RunCancelled(_) => !matches!(self.phase, Phase::Cancelled | Phase::Finished(_)),
+            Payload::RunCancelled(_) => {
+                !matches!(self.phase, Phase::Cancelled | Phase::Finished(_))
+            }
             Payload::TurnStarted(_) => !matches!(self.phase, Phase::Cancelled),
             Payload::TurnSteered(_) => going,
             Payload::TurnFinished(_) | Payload::ToolsRevealed(_) | Payload::NoticeGiven(_) => going,
-            Payload::ContextCompiled(_) | Payload::ContextCompacted(_) => going && !self.in_flight(),
+            Payload::ContextCompiled(_) | Payload::ContextCompacted(_) => {
+                going && !self.in_flight()
+            }
             Payload::ModelRequested(requested) => {
                 let follows = match self.request {
                     Request::Compiled => 1,
@@ -90,12 +102,16 @@ impl Run {
             Payload::ActionProposed(proposed) => going && self.proposes(&proposed.call),
             Payload::ActionRejected(rejected) => going && self.proposes(&rejected.call),
             // An approved action may be asked for again when its checks change before it starts.
-            Payload::ActionDecided(decided) => going && stages(&decided.action, &[Proposed, Allowed, Lost])?,
+            Payload::ActionDecided(decided) => {
+                going && stages(&decided.action, &[Proposed, Allowed, Lost])?
+            }
             Payload::ApprovalRequested(asked) => going && stages(&asked.action, &[ToAsk])?,
             Payload::ApprovalResolved(resolved) => stages(&resolved.action, &[Asked])?,
             Payload::ApprovalWithdrawn(withdrawn) => stages(&withdrawn.action, &[Asked])?,
             Payload::ActionStarted(started) => {
-                let follows = self.action(&started.action).is_some_and(|action| started.attempt == action.attempt + 1);
+                let follows = self
+                    .action(&started.action)
+                    .is_some_and(|action| started.attempt == action.attempt + 1);
                 going && follows && stages(&started.action, &[Allowed, Lost])?
             }
             Payload::ActionFinished(finished) => stages(&finished.action, &[Started, Allowed])?,
@@ -114,15 +130,26 @@ impl Run {
     }
 
     fn proposes(&self, call: &str) -> bool {
-        self.pending.front().is_some_and(|pending| pending.call == call)
+        self.pending
+            .front()
+            .is_some_and(|pending| pending.call == call)
     }
 
-    fn has_stage(&self, event: &'static str, id: &ActionId, allowed: &[ActionStage]) -> Result<bool, Illegal> {
+    fn has_stage(
+        &self,
+        event: &'static str,
+        id: &ActionId,
+        allowed: &[ActionStage],
+    ) -> Result<bool, Illegal> {
         let state = match self.action(id) {
             Some(Action { stage, .. }) if allowed.contains(stage) => return Ok(true),
             Some(action) => format!("{:?}", action.stage),
             None => "not open".to_owned(),
         };
-        Err(Illegal::Action { event, action: id.clone(), state })
+        Err(Illegal::Action {
+            event,
+            action: id.clone(),
+            state,
+        })
     }
 }

@@ -13,12 +13,16 @@ impl Run {
     /// it is for the caller to find out.
     pub fn line(&self) -> RunLine {
         let created = self.created.as_ref();
-        let model = created.map(|created| created.model.clone()).unwrap_or_default();
+        let model = created
+            .map(|created| created.model.clone())
+            .unwrap_or_default();
         let (state, reason, _) = self.standing();
         RunLine {
             run: self.id.map(|id| id.to_string()).unwrap_or_default(),
             title: self.title.clone(),
-            agent: created.map(|created| created.agent.name.clone()).unwrap_or_default(),
+            agent: created
+                .map(|created| created.agent.name.clone())
+                .unwrap_or_default(),
             demo: model.starts_with(DEMO_PROVIDER),
             model,
             state,
@@ -40,24 +44,49 @@ impl Run {
         let plain = |state, reason: &str| (state, reason.to_owned(), String::new());
         match &self.phase {
             Phase::Created | Phase::Going => self.going(),
-            Phase::Paused => (RunState::Paused, "Paused by you.".to_owned(), "Resume it when you like.".to_owned()),
-            Phase::HandedOff { message, remedy, .. } => (RunState::HandedOff, message.clone(), remedy.clone()),
-            Phase::Finished(Outcome::Accepted) => plain(RunState::Accepted, "Every criterion holds."),
-            Phase::Finished(Outcome::Unverified) => plain(RunState::Unverified, "Finished; the agent sets no criteria."),
+            Phase::Paused => (
+                RunState::Paused,
+                "Paused by you.".to_owned(),
+                "Resume it when you like.".to_owned(),
+            ),
+            Phase::HandedOff {
+                message, remedy, ..
+            } => (RunState::HandedOff, message.clone(), remedy.clone()),
+            Phase::Finished(Outcome::Accepted) => {
+                plain(RunState::Accepted, "Every criterion holds.")
+            }
+            Phase::Finished(Outcome::Unverified) => plain(
+                RunState::Unverified,
+                "Finished; the agent sets no criteria.",
+            ),
             Phase::Finished(Outcome::Failed) => plain(RunState::Failed, "It can't go on."),
             Phase::Cancelled => plain(RunState::Cancelled, "Cancelled by you."),
         }
     }
 
     fn going(&self) -> (RunState, String, String) {
-        let asked = self.actions.iter().find(|action| action.stage == ActionStage::Asked);
-        let running = self.actions.iter().any(|action| action.stage == ActionStage::Started);
+        let asked = self
+            .actions
+            .iter()
+            .find(|action| action.stage == ActionStage::Asked);
+        let running = self
+            .actions
+            .iter()
+            .any(|action| action.stage == ActionStage::Started);
         if let (Some(action), false) = (asked, running) {
             let reason = format!("{} waits for your answer.", action.tool);
-            return (RunState::Waiting, reason, "Approve it, or refuse it with a reason.".to_owned());
+            return (
+                RunState::Waiting,
+                reason,
+                "Approve it, or refuse it with a reason.".to_owned(),
+            );
         }
         let reason = match &self.request {
-            Request::Failed { retry_at: Some(_), message, .. } => format!("Trying again: {message}"),
+            Request::Failed {
+                retry_at: Some(_),
+                message,
+                ..
+            } => format!("Trying again: {message}"),
             _ => String::new(),
         };
         (RunState::Running, reason, String::new())

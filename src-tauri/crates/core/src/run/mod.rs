@@ -1,7 +1,9 @@
 //! The state of one run, folded from its events.
 
+mod actions;
 mod apply;
 mod check;
+mod claim;
 mod line;
 mod next;
 
@@ -16,8 +18,8 @@ use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, BlobHash, Body, Millis, RunId, ToolErrorClass, ToolSpec};
 
 pub use check::Illegal;
-pub use next::{FINISH, Next, WaitsFor, shown_hash};
 pub use line::DEMO_PROVIDER;
+pub use next::{FINISH, Next, WaitsFor, shown_hash};
 
 /// How often a request is sent before the run is handed off.
 pub const REQUEST_ATTEMPTS: u32 = 4;
@@ -192,7 +194,9 @@ impl Item {
 fn block_bytes(block: &Block) -> usize {
     match block {
         Block::Text { text, .. } | Block::Thinking { text, .. } => text.len(),
-        Block::ToolUse { name, arguments, .. } => name.len() + arguments.len() + 60,
+        Block::ToolUse {
+            name, arguments, ..
+        } => name.len() + arguments.len() + 60,
     }
 }
 
@@ -360,7 +364,9 @@ impl Run {
 
     /// The model's window in tokens.
     pub fn window_tokens(&self) -> u32 {
-        self.created.as_ref().map_or(0, |created| created.window_tokens)
+        self.created
+            .as_ref()
+            .map_or(0, |created| created.window_tokens)
     }
 
     /// An action of the current step.
@@ -375,13 +381,18 @@ impl Run {
 
     /// Whether a step is open: a request is on its way, or its actions are not all closed.
     pub fn step_is_open(&self) -> bool {
-        let requested = matches!(self.request, Request::InFlight { .. } | Request::Lost | Request::Failed { .. });
+        let requested = matches!(
+            self.request,
+            Request::InFlight { .. } | Request::Lost | Request::Failed { .. }
+        );
         requested || !self.pending.is_empty() || !self.actions.is_empty()
     }
 
     /// Whether the person has said something that the model has not been shown.
     pub fn person_waits(&self) -> bool {
-        self.waiting_items.iter().any(|item| matches!(item, Item::Person(_)))
+        self.waiting_items
+            .iter()
+            .any(|item| matches!(item, Item::Person(_)))
     }
 
     /// The latest source id plus one.
@@ -391,7 +402,11 @@ impl Run {
 
     /// Estimated tokens of `bytes` of a request, for the meter.
     pub fn estimate(&self, bytes: usize) -> u32 {
-        let ratio = if self.ratio_last > 0.0 { self.ratio_last } else { 1.0 };
+        let ratio = if self.ratio_last > 0.0 {
+            self.ratio_last
+        } else {
+            1.0
+        };
         (bytes as f64 / 4.0 * ratio).ceil() as u32
     }
 

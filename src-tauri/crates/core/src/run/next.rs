@@ -1,17 +1,14 @@
 //! What a run owes next. Pure: the same state and time give the same answer.
 
-use longrein_protocol::block::{ModelErrorClass, Origin, StopReason, Trust};
+use longrein_protocol::block::ModelErrorClass;
 use longrein_protocol::event::{
-    ActionFinished, ActionUncertain, ApprovalRequested, BudgetExceeded, HandoffReason, LoopDetected,
-    ModelAbandoned, NoticeGiven, Outcome, Payload, RunFinished, RunHandedOff, TurnFinished,
+    ActionUncertain, ApprovalRequested, BudgetExceeded, HandoffReason, LoopDetected,
+    ModelAbandoned, NoticeGiven, Payload, RunHandedOff,
 };
-use longrein_protocol::source::CriterionResult;
 use longrein_protocol::tool::{Effect, Repeat};
-use longrein_protocol::{ActionId, BlobHash, Body, Millis, ToolErrorClass};
+use longrein_protocol::{ActionId, BlobHash, Body, Millis};
 
-use super::{
-    Action, ActionStage, LOOP_LIMIT, PendingCall, Phase, REPLY_ATTEMPTS, Request, Run, VERIFICATION_ATTEMPTS,
-};
+use super::{Action, ActionStage, LOOP_LIMIT, PendingCall, Phase, Request, Run};
 use crate::compact;
 
 /// What is owed.
@@ -64,7 +61,9 @@ impl Run {
         match self.phase {
             Phase::Created => return Next::Wait(WaitsFor::Input),
             Phase::Going => {}
-            Phase::Paused | Phase::HandedOff { .. } | Phase::Finished(_) | Phase::Cancelled => return Next::Stopped,
+            Phase::Paused | Phase::HandedOff { .. } | Phase::Finished(_) | Phase::Cancelled => {
+                return Next::Stopped;
+            }
         }
         if let Some(limit) = &self.exceeded {
             return hand_off(
@@ -97,13 +96,29 @@ impl Run {
             Request::None | Request::Compiled => self.new_request(),
             Request::InFlight { .. } => Next::Wait(WaitsFor::Model),
             Request::Lost => Next::Append(vec![ModelAbandoned {}.into()]),
-            Request::Failed { attempt, retry_at: Some(at), .. } if now >= *at => Next::Request { attempt: attempt + 1 },
-            Request::Failed { retry_at: Some(at), .. } => Next::Wait(WaitsFor::Retry(*at)),
-            Request::Failed { class: ModelErrorClass::ContextTooLong, .. } => match compact::harder(self) {
+            Request::Failed {
+                attempt,
+                retry_at: Some(at),
+                ..
+            } if now >= *at => Next::Request {
+                attempt: attempt + 1,
+            },
+            Request::Failed {
+                retry_at: Some(at), ..
+            } => Next::Wait(WaitsFor::Retry(*at)),
+            Request::Failed {
+                class: ModelErrorClass::ContextTooLong,
+                ..
+            } => match compact::harder(self) {
                 Some(compacted) => Next::Append(vec![compacted.into()]),
                 None => context_full(),
             },
-            Request::Failed { class, message, remedy, .. } => {
+            Request::Failed {
+                class,
+                message,
+                remedy,
+                ..
+            } => {
                 let reason = if class.is_transient() {
                     HandoffReason::ProviderDown
                 } else {
@@ -127,28 +142,44 @@ impl Run {
         Next::Request { attempt: 1 }
     }
 
-    /// The limit that the next step would pass, if any.
-    fn budget_reached(&self) -> Option<BudgetExceeded> {
+    /// The limit that the next request would pass, if any: judged by the size of the last request
+    /// before the next is put together, and by its own size after.
+    pub fn budget_reached(&self) -> Option<BudgetExceeded> {
         let agent = self.agent()?;
         let budget = &agent.budget;
         let input = self.estimate_at_most(self.body_bytes as usize);
         let minutes = self.used.working_ms / 60_000;
         let limits = [
             ("steps", self.used.steps + 1, Some(budget.steps)),
-            ("tokens_in", self.used.tokens_in.saturating_add(input), budget.tokens_in),
-            ("tokens_out", self.used.tokens_out.saturating_add(1), budget.tokens_out),
+            (
+                "tokens_in",
+                self.used.tokens_in.saturating_add(input),
+                budget.tokens_in,
+            ),
+            (
+                "tokens_out",
+                self.used.tokens_out.saturating_add(1),
+                budget.tokens_out,
+            ),
             ("working_minutes", minutes + 1, budget.working_minutes),
         ];
         let (limit, used, of) = limits
             .into_iter()
             .find_map(|(limit, used, of)| Some((limit, used, of.filter(|of| used > *of)?)))?;
-        Some(BudgetExceeded { limit: limit.to_owned(), used, of })
+        Some(BudgetExceeded {
+            limit: limit.to_owned(),
+            used,
+            of,
+        })
     }
 
     /// The most tokens that the next response may have; 0 when nothing is left.
     pub fn output_limit(&self) -> u32 {
         let Some(agent) = self.agent() else { return 0 };
-        let left = agent.budget.tokens_out.map_or(u32::MAX, |limit| limit.saturating_sub(self.used.tokens_out));
+        let left = agent
+            .budget
+            .tokens_out
+            .map_or(u32::MAX, |limit| limit.saturating_sub(self.used.tokens_out));
         agent.model.max_output_tokens.min(left)
     }
 
@@ -158,8 +189,12 @@ impl Run {
                 ActionStage::Proposed => return Next::Decide(action.id.clone()),
                 ActionStage::ToAsk => return ask(action, self),
                 ActionStage::Lost if !may_repeat(action) => {
-                    let why = "The process ended while this action ran, and it can't be repeated safely.";
-                    let uncertain = ActionUncertain { action: action.id.clone(), why: why.to_owned() };
+                    let why =
+                        "The process ended while this action ran, and it can't be repeated safely.";
+                    let uncertain = ActionUncertain {
+                        action: action.id.clone(),
+                        why: why.to_owned(),
+                    };
                     return Next::Append(vec![uncertain.into()]);
                 }
                 _ => {}
@@ -173,11 +208,21 @@ impl Run {
         if any(ActionStage::Started) {
             return Next::Wait(WaitsFor::Actions);
         }
-        if let Some(action) = self.actions.iter().find(|action| action.stage == ActionStage::Uncertain) {
+        if let Some(action) = self
+            .actions
+            .iter()
+            .find(|action| action.stage == ActionStage::Uncertain)
+        {
             return hand_off(
                 HandoffReason::Uncertain,
-                format!("{} may or may not have happened. {}", action.tool, action.why),
-                &format!("Find out, then: longrein settle {} happened|not-happened|retry", action.id),
+                format!(
+                    "{} may or may not have happened. {}",
+                    action.tool, action.why
+                ),
+                &format!(
+                    "Find out, then: longrein settle {} happened|not-happened|retry",
+                    action.id
+                ),
             );
         }
         if any(ActionStage::Asked) {
@@ -195,7 +240,11 @@ impl Run {
         let mut startable = Vec::new();
         let mut only_readers_before = true;
         let mut any_before = false;
-        for action in self.actions.iter().filter(|action| action.stage != ActionStage::Closed) {
+        for action in self
+            .actions
+            .iter()
+            .filter(|action| action.stage != ActionStage::Closed)
+        {
             if action.tool == FINISH {
                 continue;
             }
@@ -209,93 +258,6 @@ impl Run {
             only_readers_before &= reads;
         }
         startable
-    }
-
-    fn open_finish(&self) -> Option<&Action> {
-        self.actions.iter().find(|action| action.stage == ActionStage::Allowed && action.tool == FINISH)
-    }
-
-    fn next_of_finish(&self, finish: &Action) -> Next {
-        if self.person_waits() {
-            return self.finish_refused(finish, vec!["The person has said more. Read it first.".to_owned()]);
-        }
-        if self.criteria().is_empty() {
-            return self.end(Some(finish), Outcome::Unverified);
-        }
-        if !self.checked {
-            return Next::Verify { attempt: self.verifications + 1 };
-        }
-        if self.results.iter().all(|result| result.holds) {
-            return self.end(Some(finish), Outcome::Accepted);
-        }
-        self.finish_refused(finish, differences(&self.results))
-    }
-
-    fn finish_refused(&self, finish: &Action, lines: Vec<String>) -> Next {
-        let text = format!("Not finished:\n- {}", lines.join("\n- "));
-        let finished = finish_result(finish, text, Some(ToolErrorClass::Conflict), "not finished");
-        let mut payloads = vec![finished];
-        payloads.extend(self.out_of_attempts(&lines));
-        Next::Append(payloads)
-    }
-
-    fn next_of_claim(&self) -> Next {
-        if self.criteria().is_empty() {
-            return self.end(None, Outcome::Unverified);
-        }
-        if !self.checked {
-            return Next::Verify { attempt: self.verifications + 1 };
-        }
-        if self.results.iter().all(|result| result.holds) {
-            return self.end(None, Outcome::Accepted);
-        }
-        let lines = differences(&self.results);
-        let text = format!("You stopped, but the work is not done:\n- {}", lines.join("\n- "));
-        let mut payloads = vec![NoticeGiven { text: inline(text) }.into()];
-        payloads.extend(self.out_of_attempts(&lines));
-        Next::Append(payloads)
-    }
-
-    fn out_of_attempts(&self, lines: &[String]) -> Option<Payload> {
-        (self.checked && self.verifications >= VERIFICATION_ATTEMPTS).then(|| {
-            let first = lines.first().map_or("", String::as_str);
-            let message = format!("The result was checked {} times and does not hold: {first}", self.verifications);
-            handed_off(HandoffReason::Verification, message, "Say what to do about it, or accept the result as it is.")
-        })
-    }
-
-    fn end(&self, finish: Option<&Action>, outcome: Outcome) -> Next {
-        let words = match outcome {
-            Outcome::Accepted => "accepted: every criterion holds",
-            Outcome::Unverified | Outcome::Failed => "finished, without criteria to check",
-        };
-        let mut payloads: Vec<Payload> = Vec::new();
-        payloads.extend(finish.map(|finish| finish_result(finish, words.to_owned(), None, words)));
-        payloads.push(TurnFinished {}.into());
-        payloads.push(RunFinished { outcome, message: String::new() }.into());
-        Next::Append(payloads)
-    }
-
-    fn next_of_bad_reply(&self, stop: StopReason) -> Next {
-        if stop == StopReason::Refused {
-            return hand_off(
-                HandoffReason::ProviderRefused,
-                "The provider refused to answer this.".to_owned(),
-                "Say it differently, or use another model.",
-            );
-        }
-        if self.bad_replies >= REPLY_ATTEMPTS {
-            return hand_off(
-                HandoffReason::NoReply,
-                format!("The model gave no usable reply {} times in a row.", self.bad_replies),
-                "Say how to go on, or use another model.",
-            );
-        }
-        let text = match stop {
-            StopReason::Length => "Your last reply was cut off by the output limit. Go on in smaller parts.",
-            _ => "Your last reply was empty. Go on with the task: call a tool, or call finish.",
-        };
-        Next::Append(vec![NoticeGiven { text: Body::Text(text.to_owned()) }.into()])
     }
 }
 
@@ -317,14 +279,21 @@ fn ask(action: &Action, run: &Run) -> Next {
 
 /// The hash of what a person is shown of an action: the tool's definition and the arguments.
 pub fn shown_hash(action: &Action, run: &Run) -> BlobHash {
-    let definition = run.tool(&action.tool).map(|tool| tool.definition_hash().0).unwrap_or_default();
+    let definition = run
+        .tool(&action.tool)
+        .map(|tool| tool.definition_hash().0)
+        .unwrap_or_default();
     let mut shown = definition.to_vec();
     shown.extend_from_slice(&action.arguments.hash().0);
     BlobHash::of(&shown)
 }
 
 fn loop_step(tool: &str, times: u32) -> Next {
-    let detected = LoopDetected { tool: tool.to_owned(), times }.into();
+    let detected = LoopDetected {
+        tool: tool.to_owned(),
+        times,
+    }
+    .into();
     if times >= LOOP_LIMIT {
         let message = format!("{tool} gave the same result {times} times in a row.");
         let off = handed_off(HandoffReason::Loop, message, "Say what to do differently.");
@@ -334,39 +303,8 @@ fn loop_step(tool: &str, times: u32) -> Next {
     Next::Append(vec![detected, NoticeGiven { text: inline(text) }.into()])
 }
 
-fn finish_result(finish: &Action, text: String, error: Option<ToolErrorClass>, outcome: &str) -> Payload {
-    ActionFinished {
-        action: finish.id.clone(),
-        error,
-        result: inline(text),
-        shown: None,
-        outcome: outcome.to_owned(),
-        origin: Origin::Harness,
-        trust: Trust::Trusted,
-        receipt: None,
-        latency_ms: 0,
-    }
-    .into()
-}
-
-/// The most lines of a difference that the model is told at once.
-const DIFFERENCE_LINES: usize = 12;
-/// The most characters of one such line.
-const DIFFERENCE_LINE_CHARS: usize = 600;
-
-fn differences(results: &[CriterionResult]) -> Vec<String> {
-    let off = results.iter().filter(|result| !result.holds);
-    off.flat_map(|result| {
-        let whole = result.difference.is_empty().then(|| format!("{}: {}", result.criterion, result.evidence));
-        whole.into_iter().chain(result.difference.iter().cloned())
-    })
-    .take(DIFFERENCE_LINES)
-    .map(|line| line.chars().take(DIFFERENCE_LINE_CHARS).collect())
-    .collect()
-}
-
 /// Text of the harness's own, bounded so that it never needs a blob.
-fn inline(mut text: String) -> Body {
+pub(super) fn inline(mut text: String) -> Body {
     if text.len() > longrein_protocol::body::INLINE_LIMIT_BYTES {
         let mut end = longrein_protocol::body::INLINE_LIMIT_BYTES - "…".len();
         while !text.is_char_boundary(end) {
@@ -381,15 +319,21 @@ fn inline(mut text: String) -> Body {
 fn context_full() -> Next {
     hand_off(
         HandoffReason::ContextFull,
-        "The request no longer fits the model's window, even after older parts were taken out.".to_owned(),
+        "The request no longer fits the model's window, even after older parts were taken out."
+            .to_owned(),
         "Use a model with a larger window, or start a new run with a smaller task.",
     )
 }
 
-fn hand_off(reason: HandoffReason, message: String, remedy: &str) -> Next {
+pub(super) fn hand_off(reason: HandoffReason, message: String, remedy: &str) -> Next {
     Next::Append(vec![handed_off(reason, message, remedy)])
 }
 
-fn handed_off(reason: HandoffReason, message: String, remedy: &str) -> Payload {
-    RunHandedOff { reason, message, remedy: remedy.to_owned() }.into()
+pub(super) fn handed_off(reason: HandoffReason, message: String, remedy: &str) -> Payload {
+    RunHandedOff {
+        reason,
+        message,
+        remedy: remedy.to_owned(),
+    }
+    .into()
 }

@@ -7,10 +7,12 @@ mod words;
 
 use std::collections::HashMap;
 
+use longrein_protocol::Body;
 use longrein_protocol::event::{ArtifactPublished, Event, Payload};
 use longrein_protocol::source::CriterionResult;
-use longrein_protocol::view::{ArtifactLine, Meter, Row, RunHead, RunState, RunView, SourceLine, ViewChange};
-use longrein_protocol::Body;
+use longrein_protocol::view::{
+    ArtifactLine, Meter, Row, RunHead, RunState, RunView, SourceLine, ViewChange,
+};
 
 use crate::compile::{Content, context_parts};
 use crate::run::{DEMO_PROVIDER, Run};
@@ -35,10 +37,16 @@ pub fn bodies_needed(event: &Event) -> Vec<&Body> {
         Payload::TurnStarted(turn) => vec![&turn.input],
         Payload::TurnSteered(steered) => vec![&steered.input],
         Payload::NoticeGiven(notice) => vec![&notice.text],
-        Payload::ModelResponded(responded) => responded.blocks.iter().filter_map(rows::shown_body).collect(),
+        Payload::ModelResponded(responded) => responded
+            .blocks
+            .iter()
+            .filter_map(rows::shown_body)
+            .collect(),
         Payload::ActionProposed(proposed) => vec![&proposed.arguments],
         Payload::ActionRejected(rejected) => vec![&rejected.arguments],
-        Payload::ActionFinished(finished) => vec![finished.shown.as_ref().unwrap_or(&finished.result)],
+        Payload::ActionFinished(finished) => {
+            vec![finished.shown.as_ref().unwrap_or(&finished.result)]
+        }
         _ => Vec::new(),
     }
 }
@@ -84,13 +92,19 @@ impl View {
 
     /// The rows of `keys` with the panel.
     pub fn change(&self, keys: &[String]) -> ViewChange {
-        let mut places: Vec<usize> = keys.iter().filter_map(|key| self.places.get(key).copied()).collect();
+        let mut places: Vec<usize> = keys
+            .iter()
+            .filter_map(|key| self.places.get(key).copied())
+            .collect();
         places.sort_unstable();
         places.dedup();
         ViewChange {
             seq: self.run.seq,
             head: Some(self.head()),
-            rows: places.into_iter().map(|place| self.rows[place].clone()).collect(),
+            rows: places
+                .into_iter()
+                .map(|place| self.rows[place].clone())
+                .collect(),
         }
     }
 
@@ -99,8 +113,13 @@ impl View {
         let run = &self.run;
         let line = run.line();
         let (state, reason, remedy) = run.standing();
-        let budget = run.agent().map(|agent| agent.budget.clone()).unwrap_or_default();
-        let seconds = budget.working_minutes.map(|minutes| minutes.saturating_mul(60));
+        let budget = run
+            .agent()
+            .map(|agent| agent.budget.clone())
+            .unwrap_or_default();
+        let seconds = budget
+            .working_minutes
+            .map(|minutes| minutes.saturating_mul(60));
         RunHead {
             run: line.run,
             title: line.title,
@@ -112,11 +131,26 @@ impl View {
             remedy,
             since: run.since,
             created_at: run.created_at,
-            steps: Meter { used: run.used.steps, limit: Some(budget.steps) },
-            tokens_in: Meter { used: run.used.tokens_in, limit: budget.tokens_in },
-            tokens_out: Meter { used: run.used.tokens_out, limit: budget.tokens_out },
-            working_seconds: Meter { used: run.used.working_ms / 1_000, limit: seconds },
-            actions: Meter { used: run.used.actions, limit: budget.actions },
+            steps: Meter {
+                used: run.used.steps,
+                limit: Some(budget.steps),
+            },
+            tokens_in: Meter {
+                used: run.used.tokens_in,
+                limit: budget.tokens_in,
+            },
+            tokens_out: Meter {
+                used: run.used.tokens_out,
+                limit: budget.tokens_out,
+            },
+            working_seconds: Meter {
+                used: run.used.working_ms / 1_000,
+                limit: seconds,
+            },
+            actions: Meter {
+                used: run.used.actions,
+                limit: budget.actions,
+            },
             plan: run.plan.clone(),
             context: context_parts(run),
             window_tokens: run.window_tokens(),
@@ -142,7 +176,8 @@ impl View {
     }
 
     fn publish(&mut self, artifact: &ArtifactPublished) {
-        self.artifacts.retain(|line| line.path != artifact.rendered_path);
+        self.artifacts
+            .retain(|line| line.path != artifact.rendered_path);
         self.artifacts.push(ArtifactLine {
             path: artifact.rendered_path.clone(),
             title: artifact.title.clone(),
@@ -172,9 +207,17 @@ impl View {
 
 /// Marks a panel or line as interrupted when its log says that it works and nobody drives it.
 pub fn with_driver(state: RunState, driven: bool) -> RunState {
-    if state == RunState::Running && !driven { RunState::Interrupted } else { state }
+    if state == RunState::Running && !driven {
+        RunState::Interrupted
+    } else {
+        state
+    }
 }
 
 fn source_line(source: &longrein_protocol::source::SourceRecord) -> SourceLine {
-    SourceLine { id: source.id.to_string(), meta: source.meta.clone(), passages: source.shown.len() as u32 }
+    SourceLine {
+        id: source.id.to_string(),
+        meta: source.meta.clone(),
+        passages: source.shown.len() as u32,
+    }
 }

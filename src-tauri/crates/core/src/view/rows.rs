@@ -3,11 +3,13 @@
 use longrein_protocol::agent::Decision;
 use longrein_protocol::block::{Block, Trust};
 use longrein_protocol::event::{
-    ActionDecided, ActionFinished, ActionProposed, ActionRejected, ContextCompacted, Event, ModelFailed,
-    ModelResponded, Payload, RunHandedOff, RunResumed, VerificationFinished,
+    ActionDecided, ActionFinished, ActionProposed, ActionRejected, ContextCompacted, Event,
+    ModelFailed, ModelResponded, Payload, RunHandedOff, RunResumed, VerificationFinished,
 };
 use longrein_protocol::tool::Effect;
-use longrein_protocol::view::{ActionRow, ActionState, Knot, KnotShape, KnotTone, Row, RowContent, RunState};
+use longrein_protocol::view::{
+    ActionRow, ActionState, Knot, KnotShape, KnotTone, Row, RowContent, RunState,
+};
 use longrein_protocol::{ActionId, Body, ToolErrorClass};
 
 use super::words;
@@ -34,16 +36,33 @@ impl View {
                 let text = content(&notice.text);
                 self.plain(event, RowContent::Notice { text }, None)
             }
-            Payload::ActionProposed(proposed) => self.proposed(event, proposed, &content(&proposed.arguments)),
-            Payload::ActionRejected(rejected) => self.rejected(event, rejected, &content(&rejected.arguments)),
+            Payload::ActionProposed(proposed) => {
+                self.proposed(event, proposed, &content(&proposed.arguments))
+            }
+            Payload::ActionRejected(rejected) => {
+                self.rejected(event, rejected, &content(&rejected.arguments))
+            }
             Payload::ActionDecided(decided) => self.decided(decided),
             Payload::ApprovalRequested(asked) => self.action(&asked.action, |row, knot| {
                 row.state = ActionState::Asked;
-                *knot = new_knot(KnotShape::Break, KnotTone::Waiting, &row.tool, "waits for you");
+                *knot = new_knot(
+                    KnotShape::Break,
+                    KnotTone::Waiting,
+                    &row.tool,
+                    "waits for you",
+                );
             }),
             Payload::ApprovalResolved(resolved) => self.action(&resolved.action, |row, knot| {
-                row.state = if resolved.approved { ActionState::Allowed } else { ActionState::Denied };
-                let word = if resolved.approved { "approved by you" } else { "refused by you" };
+                row.state = if resolved.approved {
+                    ActionState::Allowed
+                } else {
+                    ActionState::Denied
+                };
+                let word = if resolved.approved {
+                    "approved by you"
+                } else {
+                    "refused by you"
+                };
                 row.decision = format!("{} · {word}", row.decision);
                 row.outcome.clone_from(&resolved.note);
                 *knot = new_knot(KnotShape::Ring, KnotTone::Plain, &title(row), word);
@@ -65,13 +84,20 @@ impl View {
             Payload::ActionUncertain(uncertain) => self.action(&uncertain.action, |row, knot| {
                 row.state = ActionState::Uncertain;
                 row.outcome.clone_from(&uncertain.why);
-                *knot = new_knot(KnotShape::Break, KnotTone::Waiting, &row.tool, "may have happened");
+                *knot = new_knot(
+                    KnotShape::Break,
+                    KnotTone::Waiting,
+                    &row.tool,
+                    "may have happened",
+                );
             }),
-            Payload::ActionReconciled(reconciled) => self.action(&reconciled.action, |row, knot| {
-                row.state = ActionState::Succeeded;
-                words::verdict(reconciled.verdict).clone_into(&mut row.outcome);
-                *knot = new_knot(KnotShape::Ring, KnotTone::Plain, &row.tool, &row.outcome);
-            }),
+            Payload::ActionReconciled(reconciled) => {
+                self.action(&reconciled.action, |row, knot| {
+                    row.state = ActionState::Succeeded;
+                    words::verdict(reconciled.verdict).clone_into(&mut row.outcome);
+                    *knot = new_knot(KnotShape::Ring, KnotTone::Plain, &row.tool, &row.outcome);
+                })
+            }
             Payload::SourceCaptured(captured) => self.action(&captured.action, |row, _| {
                 let id = captured.source.to_string();
                 if !row.sources.contains(&id) {
@@ -81,12 +107,23 @@ impl View {
             Payload::ContextCompacted(compacted) => self.compacted(event, compacted),
             Payload::VerificationFinished(finished) => self.verified(event, finished),
             Payload::RunResumed(resumed) => self.resumed(event, resumed),
-            Payload::RunPaused(_) => self.stop(event, RunState::Paused, "Paused by you.", "Resume it when you like."),
+            Payload::RunPaused(_) => self.stop(
+                event,
+                RunState::Paused,
+                "Paused by you.",
+                "Resume it when you like.",
+            ),
             Payload::RunHandedOff(handed_off) => self.handed_off(event, handed_off),
-            Payload::RunCancelled(_) => self.stop(event, RunState::Cancelled, "Cancelled by you.", ""),
+            Payload::RunCancelled(_) => {
+                self.stop(event, RunState::Cancelled, "Cancelled by you.", "")
+            }
             Payload::RunFinished(finished) => {
                 let (state, reason, remedy) = self.run().standing();
-                let text = if finished.message.is_empty() { words::outcome(finished.outcome) } else { &reason };
+                let text = if finished.message.is_empty() {
+                    words::outcome(finished.outcome)
+                } else {
+                    &reason
+                };
                 self.stop(event, state, text, &remedy)
             }
             _ => Vec::new(),
@@ -95,15 +132,38 @@ impl View {
 
     fn plain(&mut self, event: &Event, content: RowContent, knot: Option<Knot>) -> Vec<String> {
         let step = self.step;
-        self.insert(Row { key: format!("e{}", event.seq), seq: event.seq, at: event.at, step, content, knot })
+        self.insert(Row {
+            key: format!("e{}", event.seq),
+            seq: event.seq,
+            at: event.at,
+            step,
+            content,
+            knot,
+        })
     }
 
     fn person(&mut self, event: &Event, text: &str) -> Vec<String> {
-        let knot = new_knot(KnotShape::Person, KnotTone::Plain, &words::brief(text), "you");
-        self.plain(event, RowContent::Question { text: text.to_owned() }, Some(knot))
+        let knot = new_knot(
+            KnotShape::Person,
+            KnotTone::Plain,
+            &words::brief(text),
+            "you",
+        );
+        self.plain(
+            event,
+            RowContent::Question {
+                text: text.to_owned(),
+            },
+            Some(knot),
+        )
     }
 
-    fn answer(&mut self, event: &Event, responded: &ModelResponded, content: &Content<'_>) -> Vec<String> {
+    fn answer(
+        &mut self,
+        event: &Event,
+        responded: &ModelResponded,
+        content: &Content<'_>,
+    ) -> Vec<String> {
         let (mut text, mut thinking) = (String::new(), String::new());
         let mut asks = false;
         for block in &responded.blocks {
@@ -117,16 +177,38 @@ impl View {
             return Vec::new();
         }
         let detail = format!("step {} · {} tokens", self.step, responded.usage.output);
-        let knot = (!asks && !text.is_empty())
-            .then(|| new_knot(KnotShape::Ring, KnotTone::Plain, &words::brief(&text), &detail));
+        let knot = (!asks && !text.is_empty()).then(|| {
+            new_knot(
+                KnotShape::Ring,
+                KnotTone::Plain,
+                &words::brief(&text),
+                &detail,
+            )
+        });
         self.plain(event, RowContent::Answer { text, thinking }, knot)
     }
 
     fn trouble(&mut self, event: &Event, failed: &ModelFailed) -> Vec<String> {
         let retrying = failed.retry_at.is_some();
-        let content = RowContent::ModelTrouble { text: failed.message.clone(), retrying };
-        let detail = if retrying { "trying again" } else { "not tried again" };
-        self.plain(event, content, Some(new_knot(KnotShape::Ring, KnotTone::Bad, "Model request failed", detail)))
+        let content = RowContent::ModelTrouble {
+            text: failed.message.clone(),
+            retrying,
+        };
+        let detail = if retrying {
+            "trying again"
+        } else {
+            "not tried again"
+        };
+        self.plain(
+            event,
+            content,
+            Some(new_knot(
+                KnotShape::Ring,
+                KnotTone::Bad,
+                "Model request failed",
+                detail,
+            )),
+        )
     }
 
     fn compacted(&mut self, event: &Event, compacted: &ContextCompacted) -> Vec<String> {
@@ -134,35 +216,73 @@ impl View {
             "Older parts left the request: {} → {} tokens. The log keeps them.",
             compacted.tokens_before, compacted.tokens_after
         );
-        let label = format!("Compacted {} → {}", compacted.tokens_before, compacted.tokens_after);
-        let knot = new_knot(KnotShape::Square, KnotTone::Plain, &label, "nothing left the log");
+        let label = format!(
+            "Compacted {} → {}",
+            compacted.tokens_before, compacted.tokens_after
+        );
+        let knot = new_knot(
+            KnotShape::Square,
+            KnotTone::Plain,
+            &label,
+            "nothing left the log",
+        );
         self.plain(event, RowContent::Compacted { text }, Some(knot))
     }
 
     fn verified(&mut self, event: &Event, finished: &VerificationFinished) -> Vec<String> {
-        let held = finished.results.iter().filter(|result| result.holds).count();
+        let held = finished
+            .results
+            .iter()
+            .filter(|result| result.holds)
+            .count();
         let accepted = held == finished.results.len();
-        let tone = if accepted { KnotTone::Good } else { KnotTone::Bad };
+        let tone = if accepted {
+            KnotTone::Good
+        } else {
+            KnotTone::Bad
+        };
         let detail = format!("{held} of {} hold", finished.results.len());
-        let content = RowContent::Verification { results: finished.results.clone(), accepted };
-        self.plain(event, content, Some(new_knot(KnotShape::Ring, tone, "Checked", &detail)))
+        let content = RowContent::Verification {
+            results: finished.results.clone(),
+            accepted,
+        };
+        self.plain(
+            event,
+            content,
+            Some(new_knot(KnotShape::Ring, tone, "Checked", &detail)),
+        )
     }
 
     fn resumed(&mut self, event: &Event, resumed: &RunResumed) -> Vec<String> {
-        let lost = self.run().actions.iter().filter(|action| action.stage == ActionStage::Lost);
+        let lost = self
+            .run()
+            .actions
+            .iter()
+            .filter(|action| action.stage == ActionStage::Lost);
         let repeatable = lost.clone().all(|action| {
-            action.effect == Effect::Read || action.repeat == longrein_protocol::tool::Repeat::Repeatable
+            action.effect == Effect::Read
+                || action.repeat == longrein_protocol::tool::Repeat::Repeatable
         });
         let text = words::resumed(resumed.why, lost.count(), repeatable);
         if resumed.why == longrein_protocol::event::ResumeReason::Asked {
             return self.plain(event, RowContent::Notice { text }, None);
         }
-        let knot = new_knot(KnotShape::Splice, KnotTone::Bad, "Spliced", &words::brief(&text));
+        let knot = new_knot(
+            KnotShape::Splice,
+            KnotTone::Bad,
+            "Spliced",
+            &words::brief(&text),
+        );
         self.plain(event, RowContent::Splice { text }, Some(knot))
     }
 
     fn handed_off(&mut self, event: &Event, handed_off: &RunHandedOff) -> Vec<String> {
-        self.stop(event, RunState::HandedOff, &handed_off.message, &handed_off.remedy)
+        self.stop(
+            event,
+            RunState::HandedOff,
+            &handed_off.message,
+            &handed_off.remedy,
+        )
     }
 
     fn stop(&mut self, event: &Event, state: RunState, text: &str, remedy: &str) -> Vec<String> {
@@ -174,16 +294,34 @@ impl View {
             RunState::Cancelled => (KnotShape::Stop, KnotTone::Plain, "Cancelled"),
             _ => (KnotShape::Stop, KnotTone::Bad, "Failed"),
         };
-        let content = RowContent::Stop { state, text: text.to_owned(), remedy: remedy.to_owned() };
-        self.plain(event, content, Some(new_knot(shape, tone, label, &words::brief(text))))
+        let content = RowContent::Stop {
+            state,
+            text: text.to_owned(),
+            remedy: remedy.to_owned(),
+        };
+        self.plain(
+            event,
+            content,
+            Some(new_knot(shape, tone, label, &words::brief(text))),
+        )
     }
 
-    fn proposed(&mut self, event: &Event, proposed: &ActionProposed, arguments: &str) -> Vec<String> {
+    fn proposed(
+        &mut self,
+        event: &Event,
+        proposed: &ActionProposed,
+        arguments: &str,
+    ) -> Vec<String> {
         let row = new_action(&proposed.action, &proposed.tool, proposed.effect, arguments);
         self.insert_action(event, row)
     }
 
-    fn rejected(&mut self, event: &Event, rejected: &ActionRejected, arguments: &str) -> Vec<String> {
+    fn rejected(
+        &mut self,
+        event: &Event,
+        rejected: &ActionRejected,
+        arguments: &str,
+    ) -> Vec<String> {
         let mut row = new_action(&rejected.action, &rejected.tool, Effect::Read, arguments);
         row.state = ActionState::Rejected;
         row.result.clone_from(&rejected.error);
@@ -196,7 +334,14 @@ impl View {
         let knot = new_knot(KnotShape::Ring, KnotTone::Plain, &title(&row), "");
         let (key, step) = (row.action.clone(), self.step);
         let content = RowContent::Action(Box::new(row));
-        self.insert(Row { key, seq: event.seq, at: event.at, step, content, knot: Some(knot) })
+        self.insert(Row {
+            key,
+            seq: event.seq,
+            at: event.at,
+            step,
+            content,
+            knot: Some(knot),
+        })
     }
 
     fn decided(&mut self, decided: &ActionDecided) -> Vec<String> {
@@ -217,7 +362,11 @@ impl View {
 
     fn finished(&mut self, finished: &ActionFinished, shown: &str) -> Vec<String> {
         self.action(&finished.action, |row, knot| {
-            row.state = if finished.error.is_some() { ActionState::Failed } else { ActionState::Succeeded };
+            row.state = if finished.error.is_some() {
+                ActionState::Failed
+            } else {
+                ActionState::Succeeded
+            };
             row.result = words::cut(shown, ROW_TEXT_BYTES);
             row.error = finished.error;
             row.trust = finished.trust;
@@ -226,17 +375,33 @@ impl View {
             if let (Some(class), true) = (finished.error, row.outcome.is_empty()) {
                 words::class(class).clone_into(&mut row.outcome);
             }
-            let tone = if finished.error.is_some() { KnotTone::Bad } else { KnotTone::Plain };
+            let tone = if finished.error.is_some() {
+                KnotTone::Bad
+            } else {
+                KnotTone::Plain
+            };
             let detail = format!("{} · {}", row.outcome, words::duration(finished.latency_ms));
-            *knot = new_knot(KnotShape::Ring, tone, &title(row), detail.trim_start_matches(" · "));
+            *knot = new_knot(
+                KnotShape::Ring,
+                tone,
+                &title(row),
+                detail.trim_start_matches(" · "),
+            );
         })
     }
 
-    fn action(&mut self, id: &ActionId, change: impl FnOnce(&mut ActionRow, &mut Knot)) -> Vec<String> {
+    fn action(
+        &mut self,
+        id: &ActionId,
+        change: impl FnOnce(&mut ActionRow, &mut Knot),
+    ) -> Vec<String> {
         if let Some(row) = self.row_mut(&id.0)
             && let RowContent::Action(action) = &mut row.content
         {
-            let mut knot = row.knot.take().unwrap_or_else(|| new_knot(KnotShape::Ring, KnotTone::Plain, "", ""));
+            let mut knot = row
+                .knot
+                .take()
+                .unwrap_or_else(|| new_knot(KnotShape::Ring, KnotTone::Plain, "", ""));
             change(action, &mut knot);
             row.knot = Some(knot);
             return vec![id.0.clone()];
@@ -247,11 +412,16 @@ impl View {
 
 fn new_action(action: &ActionId, tool: &str, effect: Effect, arguments: &str) -> ActionRow {
     let parsed: Option<serde_json::Value> = serde_json::from_str(arguments).ok();
-    let pretty = parsed.as_ref().and_then(|value| serde_json::to_string_pretty(value).ok());
+    let pretty = parsed
+        .as_ref()
+        .and_then(|value| serde_json::to_string_pretty(value).ok());
     ActionRow {
         action: action.0.clone(),
         tool: tool.to_owned(),
-        brief: parsed.as_ref().map(|value| words::arguments(tool, value)).unwrap_or_default(),
+        brief: parsed
+            .as_ref()
+            .map(|value| words::arguments(tool, value))
+            .unwrap_or_default(),
         arguments: words::cut(pretty.as_deref().unwrap_or(arguments), ROW_TEXT_BYTES),
         effect,
         state: ActionState::Proposed,
@@ -268,9 +438,18 @@ fn new_action(action: &ActionId, tool: &str, effect: Effect, arguments: &str) ->
 
 fn title(row: &ActionRow) -> String {
     let name = row.tool.replace('_', " ");
-    if row.brief.is_empty() { name } else { format!("{name} {}", row.brief) }
+    if row.brief.is_empty() {
+        name
+    } else {
+        format!("{name} {}", row.brief)
+    }
 }
 
 fn new_knot(shape: KnotShape, tone: KnotTone, label: &str, detail: &str) -> Knot {
-    Knot { shape, tone, label: words::brief(label), detail: detail.to_owned() }
+    Knot {
+        shape,
+        tone,
+        label: words::brief(label),
+        detail: detail.to_owned(),
+    }
 }

@@ -11,7 +11,10 @@ pub fn cut(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
     }
-    let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=limit)
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0);
     format!("{}\n… {} more bytes", &text[..end], text.len() - end)
 }
 
@@ -26,12 +29,16 @@ pub fn brief(text: &str) -> String {
 
 /// Arguments in a few words: the values of the fields that say most.
 pub fn arguments(tool: &str, arguments: &serde_json::Value) -> String {
-    const TELLING: &[&str] = &["query", "path", "pattern", "source", "title", "summary", "label", "text", "url", "name"];
+    const TELLING: &[&str] = &[
+        "query", "path", "pattern", "source", "title", "summary", "label", "text", "url", "name",
+    ];
     if let Some(items) = arguments.get("items").and_then(|items| items.as_array()) {
         let done = items.iter().filter(|item| item["state"] == "done").count();
         return format!("{} items, {done} done", items.len());
     }
-    let telling = TELLING.iter().find_map(|name| arguments.get(name)?.as_str().map(|value| (*name, value)));
+    let telling = TELLING
+        .iter()
+        .find_map(|name| arguments.get(name)?.as_str().map(|value| (*name, value)));
     match telling {
         Some(("query" | "pattern" | "text" | "summary", value)) => format!("“{}”", brief(value)),
         Some((_, value)) => brief(value),
@@ -57,7 +64,9 @@ pub fn class(class: ToolErrorClass) -> &'static str {
 pub fn resumed(why: ResumeReason, in_flight: usize, repeated: bool) -> String {
     let before = match why {
         ResumeReason::Interrupted => "The process ended here and another one took the run up.",
-        ResumeReason::TakenOver => "Another process took the run over; the one before was ended first.",
+        ResumeReason::TakenOver => {
+            "Another process took the run over; the one before was ended first."
+        }
         ResumeReason::Asked => return "You said to go on.".to_owned(),
     };
     let after = match (in_flight, repeated) {

@@ -34,19 +34,32 @@ fn the_strictest_check_decides() {
         let (mut run, _) = play(&lines);
         run.tainted = *tainted;
         let decided = decide(&run, &run.actions[0]);
-        assert_eq!(decided.decision, *expected, "{settings:?}, tainted {tainted}, {tool}: {}", decided.why);
-        assert!(decided.decision == Allow || !decided.why.is_empty(), "{tool}: no reason is given");
+        assert_eq!(
+            decided.decision, *expected,
+            "{settings:?}, tainted {tainted}, {tool}: {}",
+            decided.why
+        );
+        assert!(
+            decided.decision == Allow || !decided.why.is_empty(),
+            "{tool}: no reason is given"
+        );
     }
 }
 
 #[test]
 fn untrusted_results_taint_a_run_for_good() {
     let step = "compiled\nrequested\nasks a=look\npropose a=look\ndecide a allow\nstart a";
-    let (run, _) = play(&format!("created\nturn Go.\nreveal look\n{step}\nfinish a untrusted"));
+    let (run, _) = play(&format!(
+        "created\nturn Go.\nreveal look\n{step}\nfinish a untrusted"
+    ));
     assert!(run.tainted);
-    let (run, _) = play(&format!("created\nturn Go.\nreveal look\n{step}\nfinish a untrusted\nturn Go on."));
+    let (run, _) = play(&format!(
+        "created\nturn Go.\nreveal look\n{step}\nfinish a untrusted\nturn Go on."
+    ));
     assert!(run.tainted);
-    let (run, _) = play(&format!("created\nturn Go.\nreveal look\n{step}\nfinish a ok"));
+    let (run, _) = play(&format!(
+        "created\nturn Go.\nreveal look\n{step}\nfinish a ok"
+    ));
     assert!(!run.tainted);
 }
 

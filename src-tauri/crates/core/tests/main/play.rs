@@ -12,7 +12,9 @@ use longrein_protocol::block::{Block, ModelErrorClass, Origin, StopReason, Trust
 use longrein_protocol::event::*;
 use longrein_protocol::source::CriterionResult;
 use longrein_protocol::tool::{Effect, Repeat};
-use longrein_protocol::{ActionId, BlobHash, Body, Event, Payload, RunId, ToolErrorClass, ToolSpec};
+use longrein_protocol::{
+    ActionId, BlobHash, Body, Event, Payload, RunId, ToolErrorClass, ToolSpec,
+};
 use serde_json::json;
 
 /// Folds lines and returns the events with the state.
@@ -21,7 +23,8 @@ pub fn play(lines: &str) -> (Run, Vec<Event>) {
     let mut events = Vec::new();
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let event = event(&run, line);
-        run.check(&event).unwrap_or_else(|illegal| panic!("{line}: {illegal}"));
+        run.check(&event)
+            .unwrap_or_else(|illegal| panic!("{line}: {illegal}"));
         run.apply(&event);
         events.push(event);
     }
@@ -31,21 +34,51 @@ pub fn play(lines: &str) -> (Run, Vec<Event>) {
 /// The event that a line writes, as the next of a run.
 pub fn event(run: &Run, line: &str) -> Event {
     let seq = run.seq + 1;
-    Event { run: RunId::from_parts(1, 1), seq, at: i64::from(seq) * 1_000, payload: payload(line) }
+    Event {
+        run: RunId::from_parts(1, 1),
+        seq,
+        at: i64::from(seq) * 1_000,
+        payload: payload(line),
+    }
 }
 
 fn payload(line: &str) -> Payload {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match word {
         "created" => created(rest),
-        "turn" => TurnStarted { input: text(rest), title: rest.to_owned() }.into(),
+        "turn" => TurnStarted {
+            input: text(rest),
+            title: rest.to_owned(),
+        }
+        .into(),
         "steer" => TurnSteered { input: text(rest) }.into(),
-        "reveal" => ToolsRevealed { tools: rest.split(' ').map(tool).collect() }.into(),
-        "compiled" => ContextCompiled { keep: 0, add: Vec::new(), items: 1, tokens: 100 }.into(),
+        "reveal" => ToolsRevealed {
+            tools: rest.split(' ').map(tool).collect(),
+        }
+        .into(),
+        "compiled" => ContextCompiled {
+            keep: 0,
+            add: Vec::new(),
+            items: 1,
+            tokens: 100,
+        }
+        .into(),
         "compacted" => compacted(rest),
         "requested" => requested(rest),
-        "replies" => responded(vec![Block::Text { text: text(rest), raw: None }], StopReason::End),
-        "cut" => responded(vec![Block::Text { text: text(rest), raw: None }], StopReason::Length),
+        "replies" => responded(
+            vec![Block::Text {
+                text: text(rest),
+                raw: None,
+            }],
+            StopReason::End,
+        ),
+        "cut" => responded(
+            vec![Block::Text {
+                text: text(rest),
+                raw: None,
+            }],
+            StopReason::Length,
+        ),
         "silence" => responded(Vec::new(), StopReason::End),
         "asks" => responded(rest.split(' ').map(call).collect(), StopReason::ToolUse),
         "fails" => failed(rest),
@@ -55,7 +88,11 @@ fn payload(line: &str) -> Payload {
         "handoff" => handoff(rest),
         "paused" => RunPaused {}.into(),
         "cancelled" => RunCancelled {}.into(),
-        "ended" => RunFinished { outcome: Outcome::Unverified, message: String::new() }.into(),
+        "ended" => RunFinished {
+            outcome: Outcome::Unverified,
+            message: String::new(),
+        }
+        .into(),
         "verifying" => VerificationStarted { attempt: 1 }.into(),
         "verified" => verified(rest == "holds"),
         _ => of_action(word, rest),
@@ -77,19 +114,45 @@ fn of_action(word: &str, rest: &str) -> Payload {
         .into(),
         "decide" => {
             let decision = serde_json::from_value(json!(rest)).unwrap_or(Decision::Deny);
-            ActionDecided { action, decision, why: format!("the test says {rest}"), checks: Vec::new() }.into()
+            ActionDecided {
+                action,
+                decision,
+                why: format!("the test says {rest}"),
+                checks: Vec::new(),
+            }
+            .into()
         }
-        "ask" => ApprovalRequested { action, why: String::new(), shown: BlobHash([1; 32]) }.into(),
+        "ask" => ApprovalRequested {
+            action,
+            why: String::new(),
+            shown: BlobHash([1; 32]),
+        }
+        .into(),
         "approve" | "refuse" => {
             let approved = word == "approve";
-            ApprovalResolved { action, approved, note: rest.to_owned(), by: "test".to_owned() }.into()
+            ApprovalResolved {
+                action,
+                approved,
+                note: rest.to_owned(),
+                by: "test".to_owned(),
+            }
+            .into()
         }
         "start" => {
             let attempt = rest.parse().unwrap_or(1);
-            ActionStarted { action, key: "key".to_owned(), attempt }.into()
+            ActionStarted {
+                action,
+                key: "key".to_owned(),
+                attempt,
+            }
+            .into()
         }
         "finish" => finished(action, rest),
-        "uncertain" => ActionUncertain { action, why: "The server ended.".to_owned() }.into(),
+        "uncertain" => ActionUncertain {
+            action,
+            why: "The server ended.".to_owned(),
+        }
+        .into(),
         "settle" => {
             let verdict = serde_json::from_value(json!(rest)).unwrap_or(Verdict::Retry);
             ActionReconciled { action, verdict }.into()
@@ -130,17 +193,23 @@ fn tool(name: &str) -> ToolSpec {
 fn created(rest: &str) -> Payload {
     let allow = ["look", "mark", "post", "write", "finish"];
     let mut agent: AgentSpec =
-        serde_json::from_value(json!({"name": "test", "tools": {"allow": allow}})).expect("an agent");
+        serde_json::from_value(json!({"name": "test", "tools": {"allow": allow}}))
+            .expect("an agent");
     for setting in rest.split(' ').filter(|setting| !setting.is_empty()) {
         match setting.split_once('=').expect("name=value") {
             ("steps", value) => agent.budget.steps = value.parse().expect("a number"),
             ("window", value) => agent.model.window_tokens = value.parse().expect("a number"),
             ("actions", value) => agent.budget.actions = value.parse().ok(),
-            ("file", value) => agent.done_when = serde_json::from_value(json!([{"file": value}])).expect("a criterion"),
+            ("file", value) => {
+                agent.done_when =
+                    serde_json::from_value(json!([{"file": value}])).expect("a criterion")
+            }
             (tool, decision) => {
-                agent.policy.extend(serde_json::from_value::<longrein_protocol::agent::PolicyRule>(
-                    json!({"tool": tool, "decision": decision}),
-                ));
+                agent.policy.extend(
+                    serde_json::from_value::<longrein_protocol::agent::PolicyRule>(
+                        json!({"tool": tool, "decision": decision}),
+                    ),
+                );
             }
         }
     }
@@ -169,13 +238,29 @@ fn requested(rest: &str) -> Payload {
 }
 
 fn responded(blocks: Vec<Block>, stop: StopReason) -> Payload {
-    let usage = Usage { input: 100, output: 10, ..Usage::default() };
-    ModelResponded { blocks, stop, usage, response_id: String::new(), latency_ms: 20 }.into()
+    let usage = Usage {
+        input: 100,
+        output: 10,
+        ..Usage::default()
+    };
+    ModelResponded {
+        blocks,
+        stop,
+        usage,
+        response_id: String::new(),
+        latency_ms: 20,
+    }
+    .into()
 }
 
 fn call(named: &str) -> Block {
     let (id, name) = named.split_once('=').expect("id=tool");
-    Block::ToolUse { id: id.to_owned(), name: name.to_owned(), arguments: text("{}"), raw: None }
+    Block::ToolUse {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments: text("{}"),
+        raw: None,
+    }
 }
 
 fn proposed(named: &str) -> Payload {
@@ -194,7 +279,11 @@ fn proposed(named: &str) -> Payload {
 
 fn finished(action: ActionId, rest: &str) -> Payload {
     let error = (rest == "failed").then_some(ToolErrorClass::Failed);
-    let trust = if rest == "untrusted" { Trust::Untrusted } else { Trust::Trusted };
+    let trust = if rest == "untrusted" {
+        Trust::Untrusted
+    } else {
+        Trust::Trusted
+    };
     ActionFinished {
         action,
         error,
@@ -210,32 +299,62 @@ fn finished(action: ActionId, rest: &str) -> Payload {
 }
 
 fn failed(rest: &str) -> Payload {
-    let (class, retry_at) = rest.split_once(' ').map_or((rest, None), |(class, at)| (class, at.parse().ok()));
+    let (class, retry_at) = rest
+        .split_once(' ')
+        .map_or((rest, None), |(class, at)| (class, at.parse().ok()));
     let class: ModelErrorClass = serde_json::from_value(json!(class)).expect("a class");
-    ModelFailed { class, message: "It failed.".to_owned(), remedy: "Mend it.".to_owned(), retry_at, latency_ms: 3 }.into()
+    ModelFailed {
+        class,
+        message: "It failed.".to_owned(),
+        remedy: "Mend it.".to_owned(),
+        retry_at,
+        latency_ms: 3,
+    }
+    .into()
 }
 
 fn resumed(rest: &str) -> Payload {
-    RunResumed { why: serde_json::from_value(json!(rest)).expect("a reason") }.into()
+    RunResumed {
+        why: serde_json::from_value(json!(rest)).expect("a reason"),
+    }
+    .into()
 }
 
 fn handoff(rest: &str) -> Payload {
     let reason = serde_json::from_value(json!(rest)).expect("a reason");
-    RunHandedOff { reason, message: "It stopped.".to_owned(), remedy: "Say how to go on.".to_owned() }.into()
+    RunHandedOff {
+        reason,
+        message: "It stopped.".to_owned(),
+        remedy: "Say how to go on.".to_owned(),
+    }
+    .into()
 }
 
 fn verified(holds: bool) -> Payload {
-    let difference = if holds { Vec::new() } else { vec!["page.html is missing".to_owned()] };
+    let difference = if holds {
+        Vec::new()
+    } else {
+        vec!["page.html is missing".to_owned()]
+    };
     let result = CriterionResult {
         criterion: "page.html exists".to_owned(),
         holds,
         evidence: "looked".to_owned(),
         difference,
     };
-    VerificationFinished { results: vec![result] }.into()
+    VerificationFinished {
+        results: vec![result],
+    }
+    .into()
 }
 
 fn compacted(rest: &str) -> Payload {
     let dropped_before = rest.parse().expect("an item");
-    ContextCompacted { dropped_before, pruned_before: dropped_before, tokens_before: 100, tokens_after: 50 }.into()
+    ContextCompacted {
+        dropped_before,
+        pruned_before: dropped_before,
+        tokens_before: 100,
+        tokens_after: 50,
+    }
+    .into()
 }

@@ -2,7 +2,8 @@
 
 use crate::play::{event, play};
 
-const STARTED: &str = "created\nturn Go.\nreveal look mark\ncompiled\nrequested\nasks a=look\npropose a=look";
+const STARTED: &str =
+    "created\nturn Go.\nreveal look mark\ncompiled\nrequested\nasks a=look\npropose a=look";
 
 /// Each pair: what happened, and what can't follow.
 const REFUSED: &[(&str, &str)] = &[
@@ -11,9 +12,18 @@ const REFUSED: &[(&str, &str)] = &[
     ("created", "requested"),
     ("created\nturn Go.", "replies Nobody asked."),
     ("created\nturn Go.\nreveal look\ncompiled", "requested 2"),
-    ("created\nturn Go.\nreveal look\ncompiled\nrequested", "requested"),
-    ("created\nturn Go.\nreveal look\ncompiled\nrequested", "compiled"),
-    ("created\nturn Go.\nreveal look\ncompiled\nrequested", "propose a=look"),
+    (
+        "created\nturn Go.\nreveal look\ncompiled\nrequested",
+        "requested",
+    ),
+    (
+        "created\nturn Go.\nreveal look\ncompiled\nrequested",
+        "compiled",
+    ),
+    (
+        "created\nturn Go.\nreveal look\ncompiled\nrequested",
+        "propose a=look",
+    ),
     (STARTED, "propose a=look"),
     (STARTED, "start a"),
     (STARTED, "finish a ok"),
@@ -27,9 +37,15 @@ const REFUSED: &[(&str, &str)] = &[
     ("STARTED\ndecide a ask\nask a", "start a"),
     ("STARTED\ndecide a ask\nask a\napprove a", "approve a"),
     ("STARTED\ndecide a ask\nask a\nrefuse a No.", "approve a"),
-    ("STARTED\ndecide a allow\nstart a\nfinish a ok", "finish a ok"),
+    (
+        "STARTED\ndecide a allow\nstart a\nfinish a ok",
+        "finish a ok",
+    ),
     ("STARTED\ndecide a allow\nstart a\nuncertain a", "start a 2"),
-    ("STARTED\ndecide a allow\nstart a\nuncertain a\nsettle a happened", "settle a retry"),
+    (
+        "STARTED\ndecide a allow\nstart a\nuncertain a\nsettle a happened",
+        "settle a retry",
+    ),
     ("created\nturn Go.\ncancelled", "turn More."),
     ("created\nturn Go.\ncancelled", "cancelled"),
     ("created\nturn Go.\ncancelled", "resumed asked"),
@@ -41,7 +57,10 @@ const REFUSED: &[(&str, &str)] = &[
 fn a_state_refuses_what_can_not_follow() {
     for (before, line) in REFUSED {
         let (run, _) = play(&before.replace("STARTED", STARTED));
-        assert!(run.check(&event(&run, line)).is_err(), "after:\n{before}\nthis was let through: {line}");
+        assert!(
+            run.check(&event(&run, line)).is_err(),
+            "after:\n{before}\nthis was let through: {line}"
+        );
     }
 }
 

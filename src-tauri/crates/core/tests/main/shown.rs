@@ -18,7 +18,10 @@ fn line(row: &Row) -> String {
     let content = match &row.content {
         RowContent::Question { text } => format!("question {text}"),
         RowContent::Answer { text, .. } => format!("answer {text}"),
-        RowContent::Action(action) => format!("action {} {:?} {}", action.tool, action.state, action.outcome),
+        RowContent::Action(action) => format!(
+            "action {} {:?} {}",
+            action.tool, action.state, action.outcome
+        ),
         RowContent::Notice { text } => format!("notice {text}"),
         RowContent::Verification { accepted, .. } => format!("verification {accepted}"),
         RowContent::Splice { text } => format!("splice {text}"),
@@ -26,7 +29,9 @@ fn line(row: &Row) -> String {
         RowContent::ModelTrouble { text, retrying } => format!("trouble {text} {retrying}"),
         RowContent::Stop { state, text, .. } => format!("stop {state:?} {text}"),
     };
-    let knot = row.knot.as_ref().map_or("no knot".to_owned(), |knot| format!("{:?} {:?}", knot.shape, knot.tone));
+    let knot = row.knot.as_ref().map_or("no knot".to_owned(), |knot| {
+        format!("{:?} {:?}", knot.shape, knot.tone)
+    });
     format!("{} · {content} · {knot}", row.key)
 }
 
@@ -73,7 +78,10 @@ fn changes_by_key_give_the_same_rows_as_folding_at_once() {
         assert_eq!(followed.head(), whole.head());
     }
     let snapshot = whole.snapshot(3);
-    assert_eq!(snapshot.earlier as usize + snapshot.rows.len(), whole.rows().len());
+    assert_eq!(
+        snapshot.earlier as usize + snapshot.rows.len(),
+        whole.rows().len()
+    );
     let first = snapshot.rows[0].seq;
     let earlier = whole.earlier_rows(first, 100);
     assert_eq!(earlier.len(), snapshot.earlier as usize);

@@ -22,7 +22,11 @@ struct Cast {
 
 fn cast() -> Cast {
     let read = Arc::new(FakeTool::new("read", Effect::Read, Repeat::Repeatable));
-    let write = Arc::new(FakeTool::new("write", Effect::Workspace, Repeat::Repeatable));
+    let write = Arc::new(FakeTool::new(
+        "write",
+        Effect::Workspace,
+        Repeat::Repeatable,
+    ));
     let once = Arc::new(FakeTool::new("once", Effect::Workspace, Repeat::Once));
     let model = ScriptedModel::by_progress([
         call("read", json!({"n": 1})).and_call("read", json!({"n": 2})),
@@ -33,17 +37,42 @@ fn cast() -> Cast {
     ]);
     let tools = [read.clone(), write.clone(), once.clone()];
     let world = TestWorld::new(Arc::new(model), tools).checking([false]);
-    Cast { stage: Stage::new(world), read, write, once }
+    Cast {
+        stage: Stage::new(world),
+        read,
+        write,
+        once,
+    }
 }
 
 /// Drives to the end; a person says of an uncertain action whether it happened.
 async fn to_the_end(cast: &mut Cast) -> Run {
     for _ in 0..4 {
         let run = cast.stage.drive_on().await.unwrap();
-        let Phase::HandedOff { reason: HandoffReason::Uncertain, .. } = run.phase else { return run };
-        let verdict = if cast.once.done().is_empty() { Verdict::NotHappened } else { Verdict::Happened };
-        let action = run.actions.iter().find(|action| action.tool == "once").unwrap().id.clone();
-        cast.stage.log.post_wish(cast.stage.run, Wish::Settle { action, verdict }, 1).await.unwrap();
+        let Phase::HandedOff {
+            reason: HandoffReason::Uncertain,
+            ..
+        } = run.phase
+        else {
+            return run;
+        };
+        let verdict = if cast.once.done().is_empty() {
+            Verdict::NotHappened
+        } else {
+            Verdict::Happened
+        };
+        let action = run
+            .actions
+            .iter()
+            .find(|action| action.tool == "once")
+            .unwrap()
+            .id
+            .clone();
+        cast.stage
+            .log
+            .post_wish(cast.stage.run, Wish::Settle { action, verdict }, 1)
+            .await
+            .unwrap();
     }
     panic!("the run was handed off again and again");
 }
@@ -61,10 +90,17 @@ async fn crash_sweep() {
     for append in 1..=appends {
         for moment in [Moment::BeforeCommit, Moment::AfterCommit] {
             let mut cast = cast();
-            cast.stage.log.inject(Fault { append, moment, kind: FaultKind::Crash });
+            cast.stage.log.inject(Fault {
+                append,
+                moment,
+                kind: FaultKind::Crash,
+            });
             let agent = with_criterion(&cast);
             let driven = cast.stage.drive(agent.clone(), "Go.").await;
-            assert!(driven.is_err(), "the crash at append {append} did not strike");
+            assert!(
+                driven.is_err(),
+                "the crash at append {append} did not strike"
+            );
             killed += 1;
             cast.stage.reopen();
             if cast.stage.events().is_empty() {
@@ -73,9 +109,16 @@ async fn crash_sweep() {
             let run = to_the_end(&mut cast).await;
             let at = format!("append {append}, {moment:?}");
             assert_eq!(run.phase, Phase::Finished(Outcome::Accepted), "{at}");
-            assert!(cast.once.done().len() <= 1, "{at}: the effect happened twice");
+            assert!(
+                cast.once.done().len() <= 1,
+                "{at}: the effect happened twice"
+            );
             let done = (cast.read.done(), cast.write.done());
-            assert!(done.0.len() >= 2 && !done.1.is_empty(), "{at}: {done:?}\n{}", cast.stage.story());
+            assert!(
+                done.0.len() >= 2 && !done.1.is_empty(),
+                "{at}: {done:?}\n{}",
+                cast.stage.story()
+            );
             check_log(&cast.stage.events(), &at);
         }
     }
@@ -95,11 +138,16 @@ fn check_log(events: &[Event], at: &str) {
     }
     let mut run = Run::default();
     for event in events {
-        run.check(event).unwrap_or_else(|illegal| panic!("{at}: {illegal}"));
+        run.check(event)
+            .unwrap_or_else(|illegal| panic!("{at}: {illegal}"));
         run.apply(event);
     }
     let answered = count(events, "model.responded") + count(events, "model.abandoned");
-    assert_eq!(count(events, "model.requested"), answered, "{at}: a request without an end");
+    assert_eq!(
+        count(events, "model.requested"),
+        answered,
+        "{at}: a request without an end"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,17 +155,32 @@ async fn killed_again_during_every_recovery_a_run_still_ends() {
     for append in 2..12 {
         let mut cast = cast();
         let agent = with_criterion(&cast);
-        cast.stage.log.inject(Fault { append, moment: Moment::AfterCommit, kind: FaultKind::Crash });
+        cast.stage.log.inject(Fault {
+            append,
+            moment: Moment::AfterCommit,
+            kind: FaultKind::Crash,
+        });
         let _ = cast.stage.drive(agent, "Go.").await;
         for again in 1..4 {
             cast.stage.reopen();
-            cast.stage.log.inject(Fault { append: again, moment: Moment::AfterCommit, kind: FaultKind::Crash });
+            cast.stage.log.inject(Fault {
+                append: again,
+                moment: Moment::AfterCommit,
+                kind: FaultKind::Crash,
+            });
             let _ = cast.stage.drive_on().await;
         }
         cast.stage.reopen();
         let run = to_the_end(&mut cast).await;
-        assert_eq!(run.phase, Phase::Finished(Outcome::Accepted), "append {append}");
-        assert!(cast.once.done().len() <= 1, "append {append}: the effect happened twice");
+        assert_eq!(
+            run.phase,
+            Phase::Finished(Outcome::Accepted),
+            "append {append}"
+        );
+        assert!(
+            cast.once.done().len() <= 1,
+            "append {append}: the effect happened twice"
+        );
     }
 }
 
@@ -130,7 +193,10 @@ async fn folding_in_one_go_equals_folding_in_pieces_and_the_log_says_what_is_nex
     assert_eq!(Run::fold(&events), end);
     for cut in 0..=events.len() {
         let mut run = Run::fold(&events[..cut]);
-        let text: Vec<String> = events[cut..].iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+        let text: Vec<String> = events[cut..]
+            .iter()
+            .map(|event| serde_json::to_string(event).unwrap())
+            .collect();
         assert_eq!(run.next(5), Run::fold(&events[..cut]).next(5));
         for line in text {
             run.apply(&serde_json::from_str(&line).unwrap());

@@ -16,13 +16,20 @@ use crate::stage::{Stage, count};
 
 fn ticking(steps: u32) -> ScriptedModel {
     ScriptedModel::answering(move |request| {
-        if request.number > steps { say("Done.") } else { call("tick", json!({"n": request.number})) }
+        if request.number > steps {
+            say("Done.")
+        } else {
+            call("tick", json!({"n": request.number}))
+        }
     })
 }
 
 fn tick() -> Arc<FakeTool> {
     let answer = |call: &longrein_runtime::ports::ToolCall| {
-        Ok(ToolOutput::text(format!("tick {} {}", call.arguments, "x".repeat(300)), "ticked"))
+        Ok(ToolOutput::text(
+            format!("tick {} {}", call.arguments, "x".repeat(300)),
+            "ticked",
+        ))
     };
     Arc::new(FakeTool::new("tick", Effect::Workspace, Repeat::Repeatable).answering(answer))
 }
@@ -36,12 +43,21 @@ async fn every_request_is_rebuilt_from_the_log_byte_for_byte() {
     let question = "Tick. ".repeat(400);
     let run = stage.drive(agent, &question).await.unwrap();
     assert_eq!(run.phase, Phase::Finished(Outcome::Unverified));
-    assert!(count(&stage.events(), "context.compacted") > 1, "the small window was not pruned");
+    assert!(
+        count(&stage.events(), "context.compacted") > 1,
+        "the small window was not pruned"
+    );
     let seen = model.seen();
     assert_eq!(seen.len(), 61);
     for (number, request) in (1..).zip(&seen) {
-        let past = history::request(&*stage.log, stage.run, number).await.unwrap().unwrap();
-        assert_eq!(past.sealed.sha256, past.requested.body_sha256, "request {number}");
+        let past = history::request(&*stage.log, stage.run, number)
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            past.sealed.sha256, past.requested.body_sha256,
+            "request {number}"
+        );
         assert_eq!(*past.sealed.bytes, *request.body, "request {number}");
     }
 }
@@ -68,14 +84,24 @@ async fn a_pruned_request_fits_the_window_and_keeps_the_persons_words() {
     agent.model.window_tokens = 6_000;
     stage.drive(agent, "Never forget the heron.").await.unwrap();
     let seen = model.seen();
-    assert!(seen.iter().all(|request| request.text().contains("Never forget the heron.")));
-    let largest = seen.iter().map(|request| request.body.len() / 4).max().unwrap();
+    assert!(
+        seen.iter()
+            .all(|request| request.text().contains("Never forget the heron."))
+    );
+    let largest = seen
+        .iter()
+        .map(|request| request.body.len() / 4)
+        .max()
+        .unwrap();
     assert!(largest < 6_000, "{largest} tokens");
     for request in &seen {
         let messages = request.messages();
         for (before, message) in messages.iter().zip(&messages[1..]) {
             let answered = before["role"] == "assistant" || before["role"] == "tool";
-            assert!(message["role"] != "tool" || answered, "a result stands without its call");
+            assert!(
+                message["role"] != "tool" || answered,
+                "a result stands without its call"
+            );
         }
     }
 }
@@ -101,12 +127,25 @@ async fn a_transient_failure_is_tried_again_with_the_same_bytes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_that_a_person_can_mend_hands_off_and_goes_on_when_told() {
-    let model = Arc::new(ScriptedModel::new([fail(ModelErrorClass::Auth, None), say("Done.")]));
+    let model = Arc::new(ScriptedModel::new([
+        fail(ModelErrorClass::Auth, None),
+        say("Done."),
+    ]));
     let mut stage = Stage::new(TestWorld::new(model, []));
     let agent = stage.world.agent();
     let run = stage.drive(agent, "Go.").await.unwrap();
-    assert!(matches!(run.phase, Phase::HandedOff { reason: HandoffReason::ProviderRefused, .. }));
-    stage.log.post_wish(stage.run, longrein_protocol::wish::Wish::Resume, 1).await.unwrap();
+    assert!(matches!(
+        run.phase,
+        Phase::HandedOff {
+            reason: HandoffReason::ProviderRefused,
+            ..
+        }
+    ));
+    stage
+        .log
+        .post_wish(stage.run, longrein_protocol::wish::Wish::Resume, 1)
+        .await
+        .unwrap();
     let run = stage.drive_on().await.unwrap();
     assert_eq!(run.phase, Phase::Finished(Outcome::Unverified));
 }
@@ -122,11 +161,16 @@ async fn words_said_while_a_request_is_on_its_way_come_after_its_answer() {
     let waker = driver.waker();
     let driving = tokio::spawn(async move { driver.drive(false).await });
     gate.reached(1).await;
-    let say = longrein_protocol::wish::Wish::Say { text: "And the heron?".to_owned() };
+    let say = longrein_protocol::wish::Wish::Say {
+        text: "And the heron?".to_owned(),
+    };
     stage.log.post_wish(stage.run, say, 1).await.unwrap();
     waker.wake();
     while count(&stage.events(), "turn.steered") == 0 {
-        assert!(!driving.is_finished(), "the words were not taken while the request was on its way");
+        assert!(
+            !driving.is_finished(),
+            "the words were not taken while the request was on its way"
+        );
         tokio::task::yield_now().await;
     }
     gate.open();

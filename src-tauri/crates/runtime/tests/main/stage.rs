@@ -20,7 +20,12 @@ pub struct Stage {
 
 impl Stage {
     pub fn new(world: TestWorld) -> Self {
-        Self { log: Arc::new(MemoryLog::new()), world: Arc::new(world), run: RunId::from_parts(1, 7), seed: 1 }
+        Self {
+            log: Arc::new(MemoryLog::new()),
+            world: Arc::new(world),
+            run: RunId::from_parts(1, 7),
+            seed: 1,
+        }
     }
 
     pub fn ports(&mut self) -> Ports {
@@ -57,7 +62,9 @@ impl Stage {
         let going = past.run.phase == longrein_core::run::Phase::Going;
         let mut driver = Driver::new(self.ports(), fence, past.run);
         if going {
-            driver.record(RunResumed { why: ResumeReason::Interrupted })?;
+            driver.record(RunResumed {
+                why: ResumeReason::Interrupted,
+            })?;
         }
         driver.drive(false).await?;
         Ok(driver.run().clone())
@@ -87,6 +94,8 @@ pub fn story(events: &[Event]) -> String {
 }
 
 pub fn count(events: &[Event], name: &str) -> usize {
-    events.iter().filter(|event| event.payload.name() == name).count()
+    events
+        .iter()
+        .filter(|event| event.payload.name() == name)
+        .count()
 }
-

@@ -35,7 +35,9 @@ async fn the_same_action_with_the_same_result_is_told_and_then_stopped() {
 
 #[tokio::test(start_paused = true)]
 async fn a_limit_of_steps_is_never_passed() {
-    let model = Arc::new(ScriptedModel::answering(|request| call("same", json!({"n": request.number}))));
+    let model = Arc::new(ScriptedModel::answering(|request| {
+        call("same", json!({"n": request.number}))
+    }));
     let mut stage = Stage::new(TestWorld::new(model.clone(), [same()]));
     let mut agent = stage.world.agent();
     agent.budget.steps = 4;
@@ -46,13 +48,34 @@ async fn a_limit_of_steps_is_never_passed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_limit_of_tokens_stops_before_it_is_passed() {
-    let model = Arc::new(ScriptedModel::answering(|request| call("same", json!({"n": request.number}))));
+    let model = Arc::new(ScriptedModel::answering(|request| {
+        call("same", json!({"n": request.number}))
+    }));
     let mut stage = Stage::new(TestWorld::new(model.clone(), [same()]));
     let mut agent = stage.world.agent();
     agent.budget.tokens_in = Some(5_000);
     let run = stage.drive(agent, "Go.").await.unwrap();
     assert_eq!(handed_off(&run.phase), Some(HandoffReason::Budget));
     assert!(run.used.tokens_in <= 5_000, "{}", run.used.tokens_in);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_result_that_makes_the_next_request_too_large_for_the_budget_is_not_sent() {
+    let large = Arc::new(
+        FakeTool::new("large", Effect::Read, Repeat::Repeatable).answering(|_| {
+            Ok(longrein_runtime::ports::ToolOutput::text(
+                "word ".repeat(3_000),
+                "3000 words",
+            ))
+        }),
+    );
+    let model = Arc::new(ScriptedModel::new([call("large", json!({})), say("Done.")]));
+    let mut stage = Stage::new(TestWorld::new(model.clone(), [large]));
+    let mut agent = stage.world.agent();
+    agent.budget.tokens_in = Some(4_000);
+    let run = stage.drive(agent, "Go.").await.unwrap();
+    assert_eq!(handed_off(&run.phase), Some(HandoffReason::Budget));
+    assert_eq!(model.count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -67,7 +90,10 @@ async fn empty_replies_are_asked_again_twice_and_then_handed_off() {
 
 #[tokio::test(start_paused = true)]
 async fn a_claim_that_does_not_hold_goes_back_with_the_difference() {
-    let model = Arc::new(ScriptedModel::new([call("finish", json!({})), say("Now it is there.")]));
+    let model = Arc::new(ScriptedModel::new([
+        call("finish", json!({})),
+        say("Now it is there."),
+    ]));
     let world = TestWorld::new(model.clone(), []).checking([false, true]);
     let mut stage = Stage::new(world);
     let mut agent = stage.world.agent();
@@ -80,7 +106,11 @@ async fn a_claim_that_does_not_hold_goes_back_with_the_difference() {
 #[tokio::test(start_paused = true)]
 async fn a_claim_that_never_holds_is_handed_off_after_three_checks() {
     let model = Arc::new(ScriptedModel::answering(|request| {
-        if request.number % 2 == 0 { say("Done.") } else { call("finish", json!({"n": request.number})) }
+        if request.number % 2 == 0 {
+            say("Done.")
+        } else {
+            call("finish", json!({"n": request.number}))
+        }
     }));
     let mut stage = Stage::new(TestWorld::new(model, []).checking([false; 9]));
     let mut agent = stage.world.agent();
@@ -116,7 +146,11 @@ async fn cancelling_ends_what_runs_and_the_run() {
         driver
     });
     gate.reached(1).await;
-    stage.log.post_wish(stage.run, Wish::Cancel, 1).await.unwrap();
+    stage
+        .log
+        .post_wish(stage.run, Wish::Cancel, 1)
+        .await
+        .unwrap();
     waker.wake();
     let driver = driving.await.unwrap();
     assert_eq!(driver.run().phase, Phase::Cancelled);
@@ -129,7 +163,17 @@ async fn a_new_input_opens_a_new_turn_of_a_finished_run() {
     let mut stage = Stage::new(TestWorld::new(model.clone(), []));
     let agent = stage.world.agent();
     stage.drive(agent, "First.").await.unwrap();
-    stage.log.post_wish(stage.run, Wish::Say { text: "Second.".to_owned() }, 1).await.unwrap();
+    stage
+        .log
+        .post_wish(
+            stage.run,
+            Wish::Say {
+                text: "Second.".to_owned(),
+            },
+            1,
+        )
+        .await
+        .unwrap();
     let run = stage.drive_on().await.unwrap();
     assert_eq!(run.turns, 2);
     assert!(model.seen()[1].text().contains("One."));

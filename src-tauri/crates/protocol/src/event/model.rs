@@ -1,0 +1,149 @@
+//! Requests and what they are made of.
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::{Block, ModelErrorClass, StopReason, Usage};
+use crate::body::Body;
+use crate::ids::Millis;
+use crate::tool::ToolSpec;
+
+/// See [`super::Payload::ToolsRevealed`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ToolsRevealed {
+    /// All tools, in the order in which the request lists them.
+    pub tools: Vec<ToolSpec>,
+}
+
+/// See [`super::Payload::ContextCompiled`]. The body is the first `keep` fragments of the request
+/// before, then `add`; their bytes, one after the other, are what was sent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ContextCompiled {
+    /// How many fragments of the last request stay, from the front.
+    pub keep: u32,
+    /// The fragments that follow.
+    pub add: Vec<Fragment>,
+    /// How many items of the conversation the request holds.
+    pub items: u32,
+    /// Estimated tokens of the whole request.
+    pub tokens: u32,
+}
+
+/// A piece of a request's bytes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Fragment {
+    /// The part of the request it belongs to.
+    pub part: Section,
+    /// The bytes.
+    pub body: Body,
+}
+
+/// The parts of a request, in order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Section {
+    /// The harness's rules and the agent's instructions.
+    System,
+    /// Tool definitions.
+    Tools,
+    /// The index of what is hidden.
+    Index,
+    /// What the harness keeps in view.
+    Pinned,
+    /// What was compacted.
+    Summary,
+    /// The conversation since.
+    Conversation,
+    /// Plan, time and budget, fresh in every request.
+    Tail,
+    /// The end of the request with the parameters that vary.
+    Closing,
+}
+
+impl Section {
+    /// The name as the context meter shows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Tools => "tools",
+            Self::Index => "index",
+            Self::Pinned => "pinned",
+            Self::Summary => "summary",
+            Self::Conversation => "conversation",
+            Self::Tail | Self::Closing => "tail",
+        }
+    }
+}
+
+/// See [`super::Payload::ContextCompacted`]. Items of the conversation are counted from 0 over the
+/// whole run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ContextCompacted {
+    /// Items before this one are left out of later requests, save the person's words.
+    pub dropped_before: u32,
+    /// Tool results before this one are replaced by a line that says where they are.
+    pub pruned_before: u32,
+    /// Estimated tokens of the conversation before.
+    pub tokens_before: u32,
+    /// Estimated tokens of the conversation after.
+    pub tokens_after: u32,
+}
+
+/// See [`super::Payload::ModelRequested`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ModelRequested {
+    /// `provider/model`.
+    pub model: String,
+    /// Counted from 1 within the step.
+    pub attempt: u32,
+    /// SHA-256 of the body's bytes as sent, in hexadecimal.
+    pub body_sha256: String,
+    /// Bytes of the body.
+    pub body_bytes: u32,
+    /// Input tokens reserved.
+    pub reserved_in: u32,
+    /// Output tokens reserved, which is the limit that the request carries.
+    pub reserved_out: u32,
+}
+
+/// See [`super::Payload::ModelResponded`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ModelResponded {
+    /// What the model said, in order.
+    pub blocks: Vec<Block>,
+    /// Why it stopped.
+    pub stop: StopReason,
+    /// What it used.
+    pub usage: Usage,
+    /// The provider's id of the response.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub response_id: String,
+    /// From sending to the last byte.
+    pub latency_ms: u32,
+}
+
+/// See [`super::Payload::ModelFailed`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ModelFailed {
+    /// What kind of fault it is.
+    pub class: ModelErrorClass,
+    /// What happened, in a sentence, without secrets.
+    pub message: String,
+    /// What the person can do, in a sentence.
+    pub remedy: String,
+    /// When it is tried again; absent when it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Millis>,
+    /// From sending to the fault.
+    pub latency_ms: u32,
+}
+
+/// See [`super::Payload::ModelAbandoned`]. Its cost is unknown; its reservation stays counted.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ModelAbandoned {}
+
+/// See [`super::Payload::NoticeGiven`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NoticeGiven {
+    /// What the model is told.
+    pub text: Body,
+}

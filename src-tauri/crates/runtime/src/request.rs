@@ -1,0 +1,112 @@
+//! Putting a request together, recording it, and taking its end.
+
+use std::collections::HashMap;
+
+use longrein_core::compile::{self, Compiled};
+use longrein_core::run::Request;
+use longrein_protocol::Body;
+use longrein_protocol::event::{HandoffReason, ModelRequested, RunHandedOff};
+
+use crate::driver::{DriveError, Driver};
+use crate::effects::{MODEL, ModelEnd};
+use crate::outcome;
+use crate::ports::Model;
+use crate::wire::{self, Sealed, Wire};
+
+impl Driver {
+    pub(crate) async fn request(&mut self, attempt: u32) -> Result<(), DriveError> {
+        let name = self
+            .run
+            .created
+            .as_ref()
+            .map(|created| created.model.clone())
+            .unwrap_or_default();
+        let model = match self
+            .model
+            .clone()
+            .map_or_else(|| self.ports.world.model(&name), Ok)
+        {
+            Ok(model) => model,
+            Err(error) => {
+                return self.record(RunHandedOff {
+                    reason: HandoffReason::ProviderRefused,
+                    message: error.message,
+                    remedy: error.remedy,
+                });
+            }
+        };
+        self.model = Some(model.clone());
+        let sealed = match (attempt, self.sealed.take()) {
+            (1, _) => {
+                let sealed = self.compile(&*model).await?;
+                if let Some(exceeded) = self.run.budget_reached() {
+                    return self.record(exceeded);
+                }
+                sealed
+            }
+            (_, Some(sealed)) => sealed,
+            (_, None) => wire::rebuild(&*self.ports.log, &self.run.fragments).await?,
+        };
+        self.record(ModelRequested {
+            model: name,
+            attempt,
+            body_sha256: sealed.sha256.clone(),
+            body_bytes: sealed.bytes.len() as u32,
+            reserved_in: self.run.estimate_at_most(sealed.bytes.len()),
+            reserved_out: self.run.output_limit(),
+        })?;
+        self.commit().await?;
+        self.send(model, sealed.bytes.clone());
+        self.sealed = Some(sealed);
+        Ok(())
+    }
+
+    pub(crate) async fn compile(&mut self, model: &dyn Model) -> Result<Sealed, DriveError> {
+        let mut wire = match self.wire.take() {
+            Some(wire) => wire,
+            None => Wire::load(&*self.ports.log, &self.run.fragments).await?,
+        };
+        let mut texts = HashMap::new();
+        for body in compile::bodies_needed(&self.run) {
+            if let Body::Blob { blob, .. } = body {
+                let at_hand = self.body_at_hand(body);
+                texts.insert(*blob, wire::body_text(&*self.ports.log, &at_hand).await?);
+            }
+        }
+        let content = |body: &Body| match body {
+            Body::Text(text) => text.clone(),
+            Body::Blob { blob, .. } => texts.get(blob).cloned().unwrap_or_default(),
+        };
+        let compiled: Compiled = compile::compile(&self.run, model.dialect(), &content);
+        let sealed = wire.seal(&compiled);
+        self.wire = Some(wire);
+        let tokens = self.run.estimate(sealed.bytes.len());
+        let (event, blobs) = wire::record(compiled, tokens);
+        self.blobs.extend(blobs);
+        self.record(event)?;
+        debug_assert_eq!(
+            self.run.body_bytes as usize,
+            sealed.bytes.len(),
+            "what is sent is what the log rebuilds"
+        );
+        Ok(sealed)
+    }
+
+    pub(crate) fn model_ended(&mut self, end: ModelEnd) -> Result<(), DriveError> {
+        self.in_flight.remove(MODEL);
+        if !matches!(self.run.request, Request::InFlight { .. }) {
+            return Ok(());
+        }
+        match end.result {
+            Ok(reply) => {
+                self.sealed = None;
+                let facts = outcome::of_reply(&self.run, reply, end.latency_ms);
+                self.record_facts(facts)
+            }
+            Err(error) => {
+                let retry_at = self.retry_at(&error);
+                self.record(outcome::of_model_error(error, retry_at, end.latency_ms))
+            }
+        }
+    }
+}
