@@ -309,11 +309,7 @@ fn tail(run: &Run) -> String {
         let _ = write!(text, "\n- {mark}: {}", item.text);
     }
     if text.len() > TAIL_CHARS {
-        let end = (0..=TAIL_CHARS)
-            .rev()
-            .find(|end| text.is_char_boundary(*end))
-            .unwrap_or(0);
-        text.truncate(end);
+        text.truncate(text.floor_char_boundary(TAIL_CHARS));
     }
     text
 }

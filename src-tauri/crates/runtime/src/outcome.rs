@@ -263,13 +263,8 @@ fn shown_part(run: &Run, spec: &ToolSpec, text: &str) -> Option<String> {
     if text.len() <= limit {
         return None;
     }
-    let head = (0..=limit * 3 / 4)
-        .rev()
-        .find(|end| text.is_char_boundary(*end))
-        .unwrap_or(0);
-    let tail = (text.len() - limit / 4..=text.len())
-        .find(|start| text.is_char_boundary(*start))
-        .unwrap_or(text.len());
+    let head = text.floor_char_boundary(limit * 3 / 4);
+    let tail = text.ceil_char_boundary(text.len() - limit / 4);
     let left_out = tail - head;
     Some(format!(
         "{}\n[… {left_out} bytes left out here; ask for a smaller part …]\n{}",
@@ -315,12 +310,7 @@ fn failure(
     trust: Trust,
     latency_ms: u32,
 ) -> Payload {
-    let end = (0..=message
-        .len()
-        .min(longrein_protocol::body::INLINE_LIMIT_BYTES))
-        .rev()
-        .find(|end| message.is_char_boundary(*end))
-        .unwrap_or(0);
+    let end = message.floor_char_boundary(longrein_protocol::body::INLINE_LIMIT_BYTES);
     ActionFinished {
         action: action.clone(),
         error: Some(class),

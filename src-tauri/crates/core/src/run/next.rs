@@ -306,11 +306,9 @@ fn loop_step(tool: &str, times: u32) -> Next {
 /// Text of the harness's own, bounded so that it never needs a blob.
 pub(super) fn inline(mut text: String) -> Body {
     if text.len() > longrein_protocol::body::INLINE_LIMIT_BYTES {
-        let mut end = longrein_protocol::body::INLINE_LIMIT_BYTES - "…".len();
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
+        text.truncate(
+            text.floor_char_boundary(longrein_protocol::body::INLINE_LIMIT_BYTES - "…".len()),
+        );
         text.push('…');
     }
     Body::Text(text)

@@ -11,10 +11,7 @@ pub fn cut(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
     }
-    let end = (0..=limit)
-        .rev()
-        .find(|end| text.is_char_boundary(*end))
-        .unwrap_or(0);
+    let end = text.floor_char_boundary(limit);
     format!("{}\n… {} more bytes", &text[..end], text.len() - end)
 }
 
