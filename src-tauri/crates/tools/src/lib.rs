@@ -7,6 +7,7 @@
 mod error;
 mod files;
 mod library;
+mod markup;
 mod page;
 mod plan;
 mod publish;

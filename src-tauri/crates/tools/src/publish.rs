@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use longrein_protocol::source::{Claim, ClaimState};
 use longrein_protocol::{BlobHash, Effect, SourceId, ToolSpec};
 use longrein_runtime::ports::{Fact, NewArtifact, Tool, ToolCall, ToolError, ToolOutput};
+use scraper::Html;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -110,9 +111,13 @@ fn read(workspace: &Workspace, path: &str, media: Media) -> Result<(Vec<u8>, Vec
     }
     let text = std::str::from_utf8(&original)
         .map_err(|_| error::invalid(format!("`{path}` is not UTF-8 text; write it anew")))?;
-    let survey = page::survey(&page::parse(text, media));
+    let survey = page::survey(&parsed(path, text, media)?);
     refuse(path, &survey.faults)?;
     Ok((original, survey.cited().into_iter().collect()))
+}
+
+fn parsed(path: &str, text: &str, media: Media) -> Result<Html, ToolError> {
+    page::parse(text, media).map_err(|problem| error::invalid(format!("`{path}` can't be published: {problem}")))
 }
 
 fn refuse(path: &str, faults: &[String]) -> Result<(), ToolError> {
@@ -135,7 +140,7 @@ fn make(path: &str, media: Media, original: Vec<u8>, sources: &Sources) -> Resul
     if matches!(media, Media::Other(_)) {
         return Ok(Made { title: String::new(), rendered: original.clone(), original, ledger: Vec::new() });
     }
-    let page = page::parse(&String::from_utf8_lossy(&original), media);
+    let page = parsed(path, &String::from_utf8_lossy(&original), media)?;
     let survey = page::survey(&page);
     refuse(path, &unknown(&survey, sources))?;
     let ledger = page::ledger(&survey, sources);

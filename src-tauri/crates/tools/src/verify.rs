@@ -10,8 +10,8 @@ use longrein_protocol::agent::{Criterion, EvidenceCriterion, FileCriterion, Unci
 use longrein_protocol::source::{Claim, ClaimState, CriterionResult};
 use longrein_runtime::ports::{PublishedArtifact, RunContext, ToolError, Verifier};
 
-use crate::page::{self, Media};
-use crate::show;
+use crate::page::{self, Media, Survey};
+use crate::{error, show};
 use crate::sources::cited_sources;
 use crate::tool::blocking;
 use crate::workspace::{Workspace, beneath};
@@ -88,17 +88,22 @@ async fn evidence(criterion: &EvidenceCriterion, context: &RunContext) -> Result
     let original = context.blobs.read(artifact.original).await?;
     let read = Arc::clone(&original);
     let (cited, faults) = blocking(move || {
-        let survey = page::survey(&page::parse(&String::from_utf8_lossy(&read), media));
+        let survey = surveyed(&read, media)?;
         Ok((survey.cited().into_iter().collect::<Vec<_>>(), survey.faults))
     })
     .await?;
     let sources = cited_sources(context, &cited).await?;
     let claims = blocking(move || {
-        let survey = page::survey(&page::parse(&String::from_utf8_lossy(&original), media));
+        let survey = surveyed(&original, media)?;
         Ok(page::ledger(&survey, &sources))
     })
     .await?;
     Ok(held(criterion, &path, &claims, faults))
+}
+
+fn surveyed(original: &[u8], media: Media) -> Result<Survey, ToolError> {
+    let page = page::parse(&String::from_utf8_lossy(original), media);
+    page.map(|page| page::survey(&page)).map_err(|problem| error::failed(problem.to_string()))
 }
 
 fn not_published(path: &str, artifacts: &[PublishedArtifact]) -> Finding {

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use longrein_protocol::BlobHash;
 use longrein_protocol::source::{SourceMeta, TextRange};
@@ -14,6 +15,8 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, Transactio
 const FORMAT: i32 = 1;
 /// How long a process waits for another one that writes the same index.
 const BUSY_LIMIT: Duration = Duration::from_secs(20);
+/// How often it asks, where SQLite itself does not wait.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
 /// What a word in the title weighs against one in the text.
 const TITLE_WEIGHT: f64 = 3.0;
 
@@ -42,7 +45,7 @@ const SCHEMA: &str = "
         page INTEGER
     );
     CREATE INDEX passage_document ON passage(document);
-    CREATE VIRTUAL TABLE words USING fts5(
+    CREATE VIRTUAL TABLE fulltext USING fts5(
         title, words, content='', contentless_delete=1,
         tokenize=\"porter unicode61 remove_diacritics 2\"
     );
@@ -108,13 +111,19 @@ pub(super) struct Noted {
 impl Index {
     /// Opens the index at `path`, making it when it is missing, damaged or of another format.
     pub(super) fn open(path: &Path) -> rusqlite::Result<Self> {
-        match Self::try_open(path) {
-            Err(error) if is_damage(&error) => {
-                tracing::warn!(%error, "the library index is damaged and is made again");
-                remove(path);
-                Self::try_open(path)
+        let deadline = Instant::now() + BUSY_LIMIT;
+        let mut mended = false;
+        loop {
+            match Self::try_open(path) {
+                Err(error) if is_damage(&error) && !mended => {
+                    tracing::warn!(%error, "the library index is damaged and is made again");
+                    remove(path);
+                    mended = true;
+                }
+                // The change to a write-ahead log does not wait for others by itself.
+                Err(error) if is_busy(&error) && Instant::now() < deadline => thread::sleep(BUSY_PAUSE),
+                outcome => return outcome,
             }
-            outcome => outcome,
         }
     }
 
@@ -127,7 +136,7 @@ impl Index {
         let format: i32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if format != FORMAT {
             transaction.execute_batch(
-                "DROP TABLE IF EXISTS words; DROP TABLE IF EXISTS passage; DROP TABLE IF EXISTS document;",
+                "DROP TABLE IF EXISTS fulltext; DROP TABLE IF EXISTS passage; DROP TABLE IF EXISTS document;",
             )?;
             transaction.execute_batch(SCHEMA)?;
             transaction.pragma_update(None, "user_version", FORMAT)?;
@@ -170,8 +179,8 @@ impl Index {
     pub(super) fn search(&self, expression: &str, limit: usize) -> rusqlite::Result<Vec<Hit>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT passage.document, passage.start, passage.end, passage.page
-             FROM words JOIN passage ON passage.id = words.rowid
-             WHERE words MATCH ?1 ORDER BY bm25(words, ?2, 1.0), passage.id LIMIT ?3",
+             FROM fulltext JOIN passage ON passage.id = fulltext.rowid
+             WHERE fulltext MATCH ?1 ORDER BY bm25(fulltext, ?2, 1.0), passage.id LIMIT ?3",
         )?;
         let rows = statement.query_map(params![expression, TITLE_WEIGHT, limit as i64], |row| {
             let range = TextRange { start: row.get(1)?, end: row.get(2)?, page: row.get(3)? };
@@ -249,7 +258,7 @@ fn forget(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
 
 fn forget_passages(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
     transaction
-        .prepare_cached("DELETE FROM words WHERE rowid IN (SELECT id FROM passage WHERE document = ?1)")?
+        .prepare_cached("DELETE FROM fulltext WHERE rowid IN (SELECT id FROM passage WHERE document = ?1)")?
         .execute([id])?;
     transaction.prepare_cached("DELETE FROM passage WHERE document = ?1")?.execute([id])?;
     Ok(())
@@ -301,13 +310,17 @@ fn enter(transaction: &Transaction<'_>, entry: &Entered) -> rusqlite::Result<()>
     };
     let mut passage = transaction
         .prepare_cached("INSERT INTO passage(document, start, end, page) VALUES (?1, ?2, ?3, ?4)")?;
-    let mut words = transaction.prepare_cached("INSERT INTO words(rowid, title, words) VALUES (?1, ?2, ?3)")?;
+    let mut words = transaction.prepare_cached("INSERT INTO fulltext(rowid, title, words) VALUES (?1, ?2, ?3)")?;
     for range in passages {
         passage.execute(params![id, range.start, range.end, range.page])?;
         let shown = text.get(range.start as usize..range.end as usize).unwrap_or_default();
         words.execute(params![transaction.last_insert_rowid(), title, shown])?;
     }
     Ok(())
+}
+
+pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 fn is_damage(error: &rusqlite::Error) -> bool {

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -31,6 +32,8 @@ pub(crate) use tool::search_library;
 const REFRESH_LIMIT: Duration = Duration::from_secs(90);
 /// A file changed so shortly before it was read that a second change might show the same time.
 const UNSETTLED: Duration = Duration::from_secs(2);
+/// How often one search looks again when a document changes under it.
+const ATTEMPTS: usize = 2;
 /// Files are stored in batches of at most so many, or so much text.
 const BATCH_FILES: usize = 64;
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
@@ -66,6 +69,9 @@ pub enum LibraryError {
         /// What SQLite or the system says.
         message: String,
     },
+    /// Another process has been writing the index for too long.
+    #[error("another process is reading the library just now: try again in a minute")]
+    Busy,
     /// The search was stopped.
     #[error("stopped before it ended")]
     Cancelled,
@@ -83,6 +89,11 @@ struct Shelves {
     index_dir: PathBuf,
     index_path: PathBuf,
     index: Mutex<Option<Index>>,
+    /// Held while changes are looked for, so that what one reads is never stored after what
+    /// another one read later.
+    refreshing: Mutex<()>,
+    /// Searches that want to look for changes now: the background makes way for them.
+    searching: AtomicUsize,
 }
 
 /// What a search found.
@@ -96,6 +107,8 @@ pub struct Findings {
     pub titles: Vec<(String, String)>,
     /// Documents that could not be read or not in full, and what else is missing, in sentences.
     pub notes: Vec<String>,
+    /// Whether a document was no longer what had been indexed.
+    stale: bool,
 }
 
 /// How far a look for changes came.
@@ -113,21 +126,7 @@ impl Library {
     /// # Errors
     /// When a folder is missing or unreadable, or the index's folder can't be made.
     pub fn open(folders: &[PathBuf], index_dir: &Path) -> Result<Self, LibraryError> {
-        for folder in folders {
-            check(folder)?;
-        }
-        fs::create_dir_all(index_dir).map_err(|error| LibraryError::Index {
-            folder: index_dir.to_owned(),
-            message: error.to_string(),
-        })?;
-        let names: Vec<String> = folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
-        let name = BlobHash::of(names.join("\0").as_bytes()).to_string();
-        let shelves = Arc::new(Shelves {
-            folders: folders.to_owned(),
-            index_dir: index_dir.to_owned(),
-            index_path: index_dir.join(format!("{}.db", &name[..16])),
-            index: Mutex::new(None),
-        });
+        let shelves = Arc::new(Shelves::open(folders, index_dir)?);
         let watch = watch::Watch::start(&shelves);
         Ok(Self { shelves, _watch: watch })
     }
@@ -138,17 +137,27 @@ impl Library {
     /// When a folder has become unreadable, the index can't be used, or `cancel` was called.
     pub fn search(&self, query: &str, limit: usize, cancel: &CancellationToken) -> Result<Findings, LibraryError> {
         let deadline = Instant::now() + REFRESH_LIMIT;
-        let refreshed = self.shelves.refresh(deadline, &|| cancel.is_cancelled())?;
-        if cancel.is_cancelled() {
-            return Err(LibraryError::Cancelled);
-        }
-        let mut findings = self.shelves.find(query, limit)?;
-        findings.notes.extend(refreshed.notes);
-        if refreshed.left > 0 {
-            findings.notes.push(format!(
-                "{} more files are still being read: search again later for more",
-                refreshed.left
-            ));
+        let stop = || cancel.is_cancelled();
+        let mut findings = Findings::default();
+        for _ in 0..ATTEMPTS {
+            self.shelves.searching.fetch_add(1, Ordering::Relaxed);
+            let refreshed = self.shelves.refresh(deadline, &stop);
+            self.shelves.searching.fetch_sub(1, Ordering::Relaxed);
+            let refreshed = refreshed?;
+            if stop() {
+                return Err(LibraryError::Cancelled);
+            }
+            findings = self.shelves.find(query, limit)?;
+            findings.notes.extend(refreshed.notes);
+            if refreshed.left > 0 {
+                findings.notes.push(format!(
+                    "{} more files are still being read: search again later for more",
+                    refreshed.left
+                ));
+            }
+            if !findings.stale {
+                break;
+            }
         }
         Ok(findings)
     }
@@ -168,13 +177,35 @@ fn check(folder: &Path) -> Result<(), LibraryError> {
 }
 
 impl Shelves {
+    fn open(folders: &[PathBuf], index_dir: &Path) -> Result<Self, LibraryError> {
+        for folder in folders {
+            check(folder)?;
+        }
+        fs::create_dir_all(index_dir).map_err(|error| LibraryError::Index {
+            folder: index_dir.to_owned(),
+            message: error.to_string(),
+        })?;
+        let names: Vec<String> = folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
+        let name = BlobHash::of(names.join("\0").as_bytes()).to_string();
+        Ok(Self {
+            folders: folders.to_owned(),
+            index_dir: index_dir.to_owned(),
+            index_path: index_dir.join(format!("{}.db", &name[..16])),
+            index: Mutex::new(None),
+            refreshing: Mutex::new(()),
+            searching: AtomicUsize::new(0),
+        })
+    }
+
     /// Runs `work` on the index, which is opened by the first who needs it.
     fn with_index<T>(&self, work: impl FnOnce(&mut Index) -> rusqlite::Result<T>) -> Result<T, LibraryError> {
         // A panic in another use left at most a transaction that is rolled back.
         let mut slot = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = |error: rusqlite::Error| LibraryError::Index {
-            folder: self.index_dir.clone(),
-            message: error.to_string(),
+        let told = |error: rusqlite::Error| {
+            if index::is_busy(&error) {
+                return LibraryError::Busy;
+            }
+            LibraryError::Index { folder: self.index_dir.clone(), message: error.to_string() }
         };
         let index = match &mut *slot {
             Some(index) => index,
@@ -185,6 +216,8 @@ impl Shelves {
 
     /// Brings the index up to date with the folders, as far as the time allows.
     fn refresh(&self, deadline: Instant, stop: &dyn Fn() -> bool) -> Result<Refreshed, LibraryError> {
+        // A panic in another look left the index as it was.
+        let _refreshing = self.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scan = Scan::default();
         for (number, folder) in (0..).zip(&self.folders) {
             check(folder)?;
@@ -300,6 +333,7 @@ impl Shelves {
             }),
             Ok(_) => {
                 findings.notes.push(format!("{} changed while it was searched: search again", document.path));
+                findings.stale = true;
                 None
             }
             Err(problem) => {

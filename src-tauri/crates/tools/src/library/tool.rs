@@ -63,6 +63,7 @@ fn run(call: &ToolCall, library: Option<&Library>) -> Result<ToolOutput, ToolErr
     let limit = limit.unwrap_or(PASSAGES_DEFAULT).clamp(1, PASSAGES_LIMIT);
     let findings = library.search(&query, limit, &call.cancel).map_err(|problem| match problem {
         LibraryError::Cancelled => error::cancelled(),
+        LibraryError::Busy => error::temporary(problem.to_string()),
         problem => error::failed(problem.to_string()),
     })?;
     Ok(output(&query, findings))

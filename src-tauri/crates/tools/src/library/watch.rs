@@ -56,7 +56,7 @@ fn keep_fresh(shelves: &Weak<Shelves>, closed: &AtomicBool, wake: SyncSender<()>
     loop {
         for _ in 0..SLICES_LIMIT {
             let Some(shelves) = shelves.upgrade().filter(|_| !closed.load(Ordering::Relaxed)) else { return };
-            let stop = || closed.load(Ordering::Relaxed);
+            let stop = || closed.load(Ordering::Relaxed) || shelves.searching.load(Ordering::Relaxed) > 0;
             match shelves.refresh(Instant::now() + SLICE, &stop) {
                 Ok(refreshed) if refreshed.left > 0 => {}
                 Ok(_) => break,

@@ -18,14 +18,13 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
-use html5ever::tendril::TendrilSink;
-use html5ever::tree_builder::TreeBuilderOpts;
-use html5ever::{ParseOpts, driver};
-use scraper::{Html, HtmlTreeSink};
+use scraper::Html;
 
 pub(crate) use ledger::{SourceText, Sources, differences, ledger};
 pub(crate) use render::render;
 pub(crate) use survey::{Survey, survey};
+
+use crate::markup::{self, TooDeep};
 
 /// The largest page that is read.
 pub(crate) const PAGE_LIMIT_BYTES: u64 = 8 * 1024 * 1024;
@@ -89,17 +88,12 @@ impl Media {
 /// The folder of rendered copies, beneath the workspace.
 pub(crate) const RENDERED: &str = "artifacts";
 
-/// The page's tree. Scripts are taken as switched off, so that nothing hides in `noscript`.
-pub(crate) fn parse(text: &str, media: Media) -> Html {
-    let html = match media {
-        Media::Markdown => markdown::page(text),
-        _ => text.to_owned(),
-    };
-    let options = ParseOpts {
-        tree_builder: TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() },
-        ..ParseOpts::default()
-    };
-    driver::parse_document(HtmlTreeSink::new(Html::new_document()), options).one(html)
+/// The page's tree.
+pub(crate) fn parse(text: &str, media: Media) -> Result<Html, TooDeep> {
+    match media {
+        Media::Markdown => markup::parse(&markdown::page(text)),
+        _ => markup::parse(text),
+    }
 }
 
 /// For text and for quoted attributes.

@@ -54,17 +54,16 @@ impl Survey {
 /// Looks through the whole page once.
 pub(crate) fn survey(page: &Html) -> Survey {
     let mut walk = Walk::default();
-    for node in page.tree.nodes() {
-        // Nodes that the parser has moved away are still in the tree's memory.
-        if node.parent().is_none() {
-            continue;
-        }
+    for node in page.tree.root().descendants() {
         match node.value() {
             Node::Text(text) => walk.text(node, text),
             Node::Comment(comment) => walk.misplaced(comment, "a comment"),
             Node::Element(element) => {
                 for (name, value) in element.attrs() {
                     walk.misplaced(value, &format!("the attribute {name} of <{}>", element.name()));
+                }
+                if element.name() == "br" {
+                    walk.text(node, " ");
                 }
             }
             _ => {}
@@ -80,6 +79,9 @@ struct Block {
     /// Whether the last thing was a citation, before which a blank may stand that the sentence
     /// does not need.
     after_token: bool,
+    /// The innermost element that the last words stood in: between two cells or paragraphs is a
+    /// blank.
+    part: Option<NodeId>,
     tokens: Vec<(usize, PlacedToken)>,
 }
 
@@ -132,11 +134,19 @@ impl Walk {
             self.heading.push_str(text);
         }
         let exempt = names.iter().any(|name| is_exempt(name));
-        let id = block_of(node);
+        let (id, part) = block_of(node);
         let number = *self.numbers.entry((id, exempt)).or_insert_with(|| {
             self.blocks.push(((id, exempt), Block::default()));
             self.blocks.len() - 1
         });
+        if self.blocks[number].1.part.replace(part).is_some_and(|before| before != part) {
+            self.blocks[number].1.words(" ");
+        }
+        if let Some(name) = names.iter().find(|name| is_pressed(name)) {
+            self.misplaced(text, &format!("<{name}>"));
+            self.blocks[number].1.words(text);
+            return;
+        }
         let mut from = 0;
         for found in tokens(text) {
             match found {
@@ -233,13 +243,14 @@ fn element<'a>(node: &NodeRef<'a, Node>) -> Option<&'a str> {
     node.value().as_element().map(scraper::node::Element::name)
 }
 
-/// The element whose text is one block with `node`: a row, a quotation or a figure as a whole, else
-/// the innermost block.
-fn block_of(node: NodeRef<'_, Node>) -> NodeId {
+/// The element whose text is one block with `node` (a row, a quotation or a figure as a whole, else
+/// the innermost block), and the innermost block in any case.
+fn block_of(node: NodeRef<'_, Node>) -> (NodeId, NodeId) {
     let outer: Vec<NodeRef<'_, Node>> = node.ancestors().collect();
     let whole = outer.iter().find(|outer| element(outer).is_some_and(is_whole));
     let inner = outer.iter().find(|outer| element(outer).is_some_and(|name| !is_inline(name)));
-    whole.or(inner).or(outer.last()).map_or(node.id(), |outer| outer.id())
+    let inner = inner.or(outer.last()).map_or(node.id(), |outer| outer.id());
+    (whole.map_or(inner, |whole| whole.id()), inner)
 }
 
 /// The table, figure or quotation that a citation in its caption or footer covers.
@@ -287,11 +298,16 @@ fn is_exempt(name: &str) -> bool {
     )
 }
 
-/// Where text is no text of the page, or where a link can't stand.
+/// Where text is no text of the page.
 fn is_no_text(name: &str) -> bool {
     matches!(
         name,
-        "script" | "style" | "template" | "title" | "textarea" | "select" | "button" | "a" | "svg" | "math" | "iframe"
-            | "noscript" | "noframes" | "noembed" | "object" | "xmp" | "plaintext"
+        "script" | "style" | "template" | "title" | "textarea" | "select" | "svg" | "math" | "iframe" | "noscript"
+            | "noframes" | "noembed" | "object" | "xmp" | "plaintext"
     )
+}
+
+/// Where a link can't stand.
+fn is_pressed(name: &str) -> bool {
+    matches!(name, "a" | "button")
 }

@@ -3,9 +3,10 @@
 use ego_tree::iter::Edge;
 use encoding_rs::Encoding;
 use longrein_protocol::source::SourceMeta;
-use scraper::{Html, Node};
+use scraper::Node;
 
-use super::Document;
+use super::{Document, DocumentError};
+use crate::markup;
 
 /// Where a page may say in which encoding it is written.
 const CHARSET_LIMIT_BYTES: usize = 1024;
@@ -19,8 +20,8 @@ pub(super) fn charset(bytes: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(&label.as_bytes()[..end])
 }
 
-pub(super) fn read(html: &str) -> Document {
-    let page = Html::parse_document(html);
+pub(super) fn read(html: &str) -> Result<Document, DocumentError> {
+    let page = markup::parse(html)?;
     let mut reading = Reading::default();
     for edge in page.tree.root().traverse() {
         match edge {
@@ -33,7 +34,7 @@ pub(super) fn read(html: &str) -> Document {
     }
     let mut document = Document::of(reading.text.trim_end().to_owned());
     document.meta = reading.meta;
-    document
+    Ok(document)
 }
 
 #[derive(Default)]

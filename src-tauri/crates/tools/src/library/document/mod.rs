@@ -76,6 +76,8 @@ pub(crate) enum DocumentError {
     TooLarge(u64),
     #[error("it is binary data, not text")]
     Binary,
+    #[error(transparent)]
+    TooDeep(#[from] crate::markup::TooDeep),
     #[error("it is not a PDF that can be read ({0})")]
     BrokenPdf(String),
     #[error("it is an encrypted PDF that needs a password")]
@@ -94,7 +96,7 @@ pub(crate) enum DocumentError {
 pub(crate) fn read(kind: Kind, path: &str, bytes: &[u8]) -> Result<Document, DocumentError> {
     let mut document = match kind {
         Kind::Pdf => pdf::read(bytes)?,
-        Kind::Html => html::read(&decoded(bytes, html::charset(bytes))?),
+        Kind::Html => html::read(&decoded(bytes, html::charset(bytes))?)?,
         Kind::Markdown => markdown::read(decoded(bytes, None)?),
         Kind::Text => Document::of(decoded(bytes, None)?),
     };
