@@ -7,7 +7,7 @@ use longrein_app::{Driving, Ended, Longrein};
 use longrein_protocol::RunId;
 use longrein_protocol::view::RunState;
 use longrein_protocol::wish::Wish;
-use longrein_store::Holder;
+use longrein_store::{Holder, Log as _};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use crate::ask;
@@ -82,7 +82,7 @@ pub enum End {
 /// this process drives is let go first.
 pub async fn follow(app: &Longrein, follow: Follow, screen: &mut Screen) -> Result<End, Failure> {
     let mut watch = Watch::begin(app, follow, screen).await?;
-    let end = watch.to_the_end().await;
+    let end = watch.until_it_ends().await;
     if let Some(driving) = watch.follow.driving.clone() {
         // Whatever ended the watch, nothing goes on behind the back of whoever typed this.
         driving.let_go();
@@ -127,7 +127,7 @@ impl<'w> Watch<'w> {
         })
     }
 
-    async fn to_the_end(&mut self) -> Result<End, Failure> {
+    async fn until_it_ends(&mut self) -> Result<End, Failure> {
         let driving = self.follow.driving.clone();
         let ended = async move {
             match driving {
@@ -192,7 +192,7 @@ impl<'w> Watch<'w> {
     }
 
     /// Whether the run needs a person's answer, and this command is not to wait for it. What was
-    /// read may be old, so the log is asked.
+    /// read may be old, so the log is asked; an answer that is on its way is waited for.
     async fn is_asked(&self) -> Result<bool, Failure> {
         let seems = self
             .standing
@@ -200,7 +200,9 @@ impl<'w> Watch<'w> {
         if self.follow.patience == Patience::Long || !seems || !self.pump.is_taken() {
             return Ok(false);
         }
-        Ok(self.app.run_line(self.follow.run).await?.state == RunState::Waiting)
+        let run = self.follow.run;
+        let answers = self.app.store().wishes(run).await?;
+        Ok(answers.is_empty() && self.app.run_line(run).await?.state == RunState::Waiting)
     }
 
     /// Asks the person who sits here, while the driver waits. Returns whether there was an answer.
@@ -253,6 +255,9 @@ impl<'w> Watch<'w> {
         self.narrator.live(self.screen);
         if let Some(at) = self.let_go_at {
             return Ok((Instant::now() >= at).then_some(End::Interrupted));
+        }
+        if self.is_asked().await? && !self.ask().await? {
+            return Ok(Some(End::Asked));
         }
         if self.follow.driving.is_some() {
             return Ok(None);

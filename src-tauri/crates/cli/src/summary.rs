@@ -246,9 +246,11 @@ impl Summary<'_> {
             )
         };
         match self.line.state {
-            RunState::Waiting | RunState::Paused | RunState::HandedOff | RunState::Interrupted => {
-                vec![resume()]
+            RunState::HandedOff => {
+                let say = format!("{} \"…\"", self.context.run_command("resume", self.run));
+                vec![resume(), format!("Or say how:  {say}")]
             }
+            RunState::Waiting | RunState::Paused | RunState::Interrupted => vec![resume()],
             RunState::Running if matches!(end, End::Driven(_)) => vec![resume()],
             RunState::Running => {
                 vec![format!(

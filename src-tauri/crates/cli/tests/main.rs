@@ -1,1 +1,16 @@
 //! The command from outside: the real binary, real folders, a provider that is a stand-in.
+
+mod answers;
+mod bench;
+mod crash;
+mod damage;
+mod demo;
+mod disk;
+mod events;
+mod interrupt;
+mod looking;
+mod processes;
+mod streaming;
+mod support;
+mod terminal;
+mod wrong_input;

@@ -1,0 +1,76 @@
+//! Ctrl-C.
+
+use longrein_testkit::provider::{Manner, Setup};
+use rustix::process::Signal;
+
+use crate::support::{Home, Provider, assert_gapless, of_type, until};
+
+fn held() -> (Home, Provider) {
+    let manner = Manner {
+        hold_after: Some(1),
+        ..Manner::default()
+    };
+    let provider = Provider::start(Setup::demo().in_manner(manner));
+    let home = Home::with(&provider);
+    home.write(
+        "notes/a.md",
+        "# Kettles\n\nThe copper kettle boils a litre in 212 seconds.\n",
+    );
+    (home, provider)
+}
+
+const RUN: &[&str] = &[
+    "run",
+    "research",
+    "How fast does the copper kettle boil a litre?",
+    "--library",
+    "notes",
+];
+
+#[test]
+fn ctrl_c_stops_a_run_that_can_be_resumed() {
+    let (home, provider) = held();
+    let running = home.spawn(RUN);
+    let run = running.run_id();
+    provider.held(1);
+    running.signal(Signal::INT);
+    let stopped = running.outcome();
+    assert_eq!(stopped.status, 130, "{stopped}");
+    assert!(
+        stopped.out.contains(&format!("longrein resume {run}")),
+        "{stopped}"
+    );
+    provider.mock.gate().open();
+    let resumed = home.run(&["resume", &run]);
+    assert_eq!(resumed.status, 0, "{resumed}");
+    assert_gapless(&home.events(&run));
+    home.assert_whole();
+}
+
+#[test]
+fn ctrl_c_while_following_leaves_the_run_to_whoever_drives_it() {
+    let (home, provider) = held();
+    let driving = home.spawn(RUN);
+    let run = driving.run_id();
+    provider.held(1);
+    let watching = home.spawn(&["watch", &run, "--json"]);
+    until("an event", || (!watching.out().is_empty()).then_some(()));
+    watching.signal(Signal::INT);
+    let stopped = watching.outcome();
+    assert_eq!(stopped.status, 130, "{stopped}");
+    provider.mock.gate().open();
+    assert_eq!(driving.outcome().status, 0);
+    assert!(of_type(&home.events(&run), "run.paused").is_empty());
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_a_command_quietly() {
+    let home = Home::new();
+    let run = home.run(&["demo"]).run_id();
+    let mut command = home.command(&["show", &run, "--json"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = command.stdout(writer).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}

@@ -1,0 +1,155 @@
+//! Looking at what is recorded.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::support::{Home, of_type, types};
+
+fn demo() -> (Home, String) {
+    let home = Home::new();
+    let demo = home.run(&["demo"]);
+    assert_eq!(demo.status, 0, "{demo}");
+    let run = demo.run_id();
+    (home, run)
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest as _;
+    sha2::Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[test]
+fn every_request_can_be_shown_byte_for_byte() {
+    let (home, run) = demo();
+    let events = home.events(&run);
+    let requested = of_type(&events, "model.requested");
+    assert!(requested.len() > 3);
+    for (place, requested) in requested.iter().enumerate() {
+        let number = (place + 1).to_string();
+        let words = ["show", &run, "--request", &number, "--raw"];
+        let output = home.command(&words).stderr(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "request {number}");
+        assert_eq!(
+            sha256(&output.stdout),
+            requested["body_sha256"].as_str().unwrap()
+        );
+        let body: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(body["messages"].is_array(), "request {number}");
+    }
+    let told = home.run(&["show", &run, "--request", "2"]);
+    assert_eq!(told.status, 0, "{told}");
+    assert!(
+        told.out.contains("SHA-256") && told.out.contains("\nconversation\n"),
+        "{told}"
+    );
+    let json = home.run(&["show", &run, "--request", "2", "--json"]).json();
+    assert_eq!(json[0]["exact"], true);
+    let none = home.run(&["show", &run, "--request", "99"]);
+    assert_eq!(none.status, 2, "{none}");
+}
+
+#[test]
+fn a_run_is_named_by_the_first_letters_of_its_id() {
+    let (home, run) = demo();
+    let shown = home.run(&["show", &run[..12].to_lowercase()]);
+    assert_eq!(shown.status, 0, "{shown}");
+    for part in ["Plan", "Sources", "Checked", "Accepted", "search_library"] {
+        assert!(shown.out.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
+fn watch_begins_where_it_is_told_to() {
+    let (home, run) = demo();
+    let all = home.events(&run);
+    let watched = home.run(&["watch", &run, "--from", "40", "--json"]);
+    assert_eq!(watched.status, 0, "{watched}");
+    assert_eq!(watched.json(), all[39..]);
+}
+
+#[test]
+fn an_export_stands_alone_and_says_what_vouches_for_it() {
+    let (home, run) = demo();
+    let file = home.path().join("out.jsonl");
+    let done = home.run(&["export", &run, "--to", &file.to_string_lossy(), "--json"]);
+    assert_eq!(done.status, 0, "{done}");
+    let lines = fs::read_to_string(&file).unwrap();
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let events = home.events(&run);
+    assert_eq!(types(&lines), types(&events));
+    assert_eq!(lines.last().unwrap()["head"], done.json()[0]["head"]);
+    let contents = lines
+        .iter()
+        .map(|line| line.to_string().matches("\"text\":").count());
+    assert!(contents.sum::<usize>() > 0);
+    let captured = of_type(&lines, "source.captured")[0];
+    let text = captured["bytes"]["text"]
+        .as_str()
+        .or(captured["text"]["text"].as_str());
+    assert!(text.is_some_and(|text| text.len() > 200), "{captured}");
+    assert_eq!(
+        fs::read_dir(home.path())
+            .unwrap()
+            .filter(is_left_over)
+            .count(),
+        0
+    );
+}
+
+fn is_left_over(entry: &std::io::Result<fs::DirEntry>) -> bool {
+    entry
+        .as_ref()
+        .is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with(".out"))
+}
+
+#[test]
+fn formats_that_are_not_built_yet_are_refused_by_name() {
+    let (home, run) = demo();
+    for format in ["html", "md", "otlp.json", "longrein"] {
+        let refused = home.run(&["export", &run, "--to", &format!("out.{format}")]);
+        assert_eq!(refused.status, 2, "{refused}");
+        assert!(refused.err.contains("not built yet"), "{refused}");
+    }
+}
+
+#[test]
+fn help_teaches_and_completions_know_the_commands() {
+    let home = Home::new();
+    let help = home.run(&["--help"]);
+    assert_eq!(help.status, 0, "{help}");
+    for words in ["longrein demo", "Exit status", "LONGREIN_HOME", "base_url"] {
+        assert!(help.out.contains(words), "{words}: {help}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let script = home.run(&["completions", shell]);
+        assert!(script.out.contains("take-over"), "{shell}");
+    }
+    let version = home.run(&["--version"]);
+    assert_eq!(
+        version.out.trim(),
+        concat!("longrein ", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn what_a_machine_offers_is_listed() {
+    let home = Home::new();
+    let agents = home.run(&["agents"]);
+    assert!(agents.out.contains("research"), "{agents}");
+    let models = home.run(&["models"]);
+    assert_eq!(models.status, 0, "{models}");
+    assert!(models.out.contains("demo/researcher"), "{models}");
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.status, 0, "{doctor}");
+    assert!(doctor.out.contains("data folder"), "{doctor}");
+    let runs = home.run(&["runs"]);
+    assert!(runs.out.contains("longrein demo"), "{runs}");
+}
