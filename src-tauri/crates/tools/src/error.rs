@@ -40,15 +40,17 @@ pub(crate) fn of_path(path: &str, error: &io::Error) -> ToolError {
             "`{path}` is not in the workspace; list_files shows what is"
         )),
         // cap-std refuses an escape itself, so there is no error number of the system.
-        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
-            leads_out(path)
-        }
+        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => leads_out(path),
         io::ErrorKind::PermissionDenied => {
             not_permitted(format!("the system does not let this run use `{path}`"))
         }
-        io::ErrorKind::NotADirectory => conflict(format!("a part of `{path}` is a file, not a folder")),
+        io::ErrorKind::NotADirectory => {
+            conflict(format!("a part of `{path}` is a file, not a folder"))
+        }
         io::ErrorKind::IsADirectory => conflict(format!("`{path}` is a folder, not a file")),
-        io::ErrorKind::InvalidFilename => invalid(format!("`{path}` is too long for a file's name")),
+        io::ErrorKind::InvalidFilename => {
+            invalid(format!("`{path}` is too long for a file's name"))
+        }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => failed(format!(
             "the disk is full, so `{path}` could not be written; what was there before is unchanged"
         )),

@@ -15,6 +15,8 @@ mod show;
 mod sources;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod tool;
 mod verify;
 mod workspace;

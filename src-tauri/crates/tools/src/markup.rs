@@ -19,7 +19,10 @@ pub(crate) fn parse(html: &str) -> Result<Html, TooDeep> {
         return Err(TooDeep);
     }
     let options = ParseOpts {
-        tree_builder: TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() },
+        tree_builder: TreeBuilderOpts {
+            scripting_enabled: false,
+            ..TreeBuilderOpts::default()
+        },
         ..ParseOpts::default()
     };
     Ok(driver::parse_document(HtmlTreeSink::new(Html::new_document()), options).one(html))
@@ -38,7 +41,7 @@ fn depth(html: &str) -> usize {
         }
         let closes = rest.starts_with('/');
         let name = name(rest.trim_start_matches('/'));
-        if name.is_empty() || closes_itself(&name) {
+        if !name.starts_with(char::is_alphabetic) || closes_itself(&name) {
             continue;
         }
         if closes {
@@ -58,24 +61,59 @@ fn depth(html: &str) -> usize {
 fn name(tag: &str) -> String {
     /// Longer names are none that matter here.
     const NAME_LIMIT: usize = 12;
-    tag.chars().take(NAME_LIMIT).take_while(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+    tag.chars()
+        .take(NAME_LIMIT)
+        .take_while(char::is_ascii_alphanumeric)
+        .map(|letter| letter.to_ascii_lowercase())
+        .collect()
 }
 
 /// What follows the content of a script or a style.
 fn end_of<'t>(rest: &'t str, name: &str) -> &'t str {
     let ends = |offset: &usize| {
         let after = &rest[offset + 2..];
-        after.get(..name.len()).is_some_and(|end| end.eq_ignore_ascii_case(name))
+        after
+            .get(..name.len())
+            .is_some_and(|end| end.eq_ignore_ascii_case(name))
     };
-    let end = rest.match_indices("</").map(|(offset, _)| offset).find(ends);
+    let end = rest
+        .match_indices("</")
+        .map(|(offset, _)| offset)
+        .find(ends);
     end.map_or("", |end| &rest[end + 2..])
 }
 
 fn closes_itself(name: &str) -> bool {
     matches!(
         name,
-        "area" | "base" | "br" | "col" | "embed" | "hr" | "img" | "input" | "link" | "meta" | "param" | "source" | "track"
-            | "wbr" | "p" | "li" | "dt" | "dd" | "option" | "tr" | "td" | "th" | "thead" | "tbody" | "tfoot" | "html" | "head" | "body"
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "param"
+            | "source"
+            | "track"
+            | "wbr"
+            | "p"
+            | "li"
+            | "dt"
+            | "dd"
+            | "option"
+            | "tr"
+            | "td"
+            | "th"
+            | "thead"
+            | "tbody"
+            | "tfoot"
+            | "html"
+            | "head"
+            | "body"
     )
 }
 

@@ -49,7 +49,13 @@ pub(crate) fn update_plan() -> Arc<dyn Tool> {
         request. Call it before you begin work of more than two steps and whenever an item \
         changes its state. Give the whole list each time.";
     let spec = spec("update_plan", description, properties, &["items"]);
-    Blocking::tool(ToolSpec { effect: Effect::Workspace, ..spec }, run_update)
+    Blocking::tool(
+        ToolSpec {
+            effect: Effect::Workspace,
+            ..spec
+        },
+        run_update,
+    )
 }
 
 #[derive(Deserialize)]
@@ -85,11 +91,20 @@ fn tally(items: &[PlanItem]) -> String {
     ];
     let counts: Vec<String> = states
         .iter()
-        .map(|(state, name)| (items.iter().filter(|item| item.state == *state).count(), name))
+        .map(|(state, name)| {
+            (
+                items.iter().filter(|item| item.state == *state).count(),
+                name,
+            )
+        })
         .filter(|(number, _)| *number > 0)
         .map(|(number, name)| format!("{number} {name}"))
         .collect();
-    if counts.is_empty() { "no items".to_owned() } else { counts.join(", ") }
+    if counts.is_empty() {
+        "no items".to_owned()
+    } else {
+        counts.join(", ")
+    }
 }
 
 /// The driver acts on this tool: it starts the verifier. Running it only hands the summary on.
@@ -103,7 +118,10 @@ pub(crate) fn finish() -> Arc<dyn Tool> {
     let description = "Says that the work is done. The harness then checks the completion \
         criteria by itself; what does not hold comes back to you. Publish your artifacts first, \
         and call this last.";
-    Blocking::tool(spec("finish", description, properties, &["summary"]), run_finish)
+    Blocking::tool(
+        spec("finish", description, properties, &["summary"]),
+        run_finish,
+    )
 }
 
 #[derive(Deserialize)]
@@ -114,4 +132,58 @@ struct Finish {
 fn run_finish(call: &ToolCall) -> Result<ToolOutput, ToolError> {
     let Finish { summary } = arguments(call)?;
     Ok(ToolOutput::text(summary, "says it is done"))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::testing::{call, context, run, text, told};
+
+    async fn plan(items: serde_json::Value) -> Result<ToolOutput, ToolError> {
+        let folder = tempfile::tempdir().unwrap();
+        run(
+            &update_plan(),
+            call(context(folder.path()), json!({"items": items})),
+        )
+        .await
+    }
+
+    #[tokio::test]
+    async fn a_plan_is_recorded_and_counted() {
+        let items = json!([
+            {"text": "Search", "state": "done", "evidence": "S1, S2"},
+            {"text": "Write", "state": "doing"},
+            {"text": "Check", "state": "open"},
+        ]);
+        let output = plan(items).await.unwrap();
+        assert_eq!(
+            text(&output),
+            "The plan is recorded: 1 done, 1 doing, 1 open."
+        );
+        let [Fact::Plan(items)] = &output.facts[..] else {
+            panic!("{:?}", output.facts)
+        };
+        assert_eq!(
+            (items.len(), items[0].evidence.as_deref()),
+            (3, Some("S1, S2"))
+        );
+        let told = [
+            told(plan(json!([])).await),
+            told(plan(json!([{"text": " ", "state": "open"}])).await),
+            told(plan(json!([{"text": "x", "state": "later"}])).await),
+        ];
+        expect![[r#"
+            The plan is recorded: no items.
+            invalid_arguments: item 1 has no text
+            invalid_arguments: schema: "later" is not one of "open", "doing" or 2 other candidates"#]].assert_eq(&told.join("\n"));
+    }
+
+    #[tokio::test]
+    async fn finishing_hands_the_summary_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let call = call(context(folder.path()), json!({"summary": "All done."}));
+        assert_eq!(text(&run(&finish(), call).await.unwrap()), "All done.");
+    }
 }

@@ -77,13 +77,17 @@ impl Tool for PublishArtifact {
         let media = Media::of(&path);
         let context = Arc::clone(&call.context);
         let (root, file) = (context.workspace.clone(), path.clone());
-        let (original, cited) = blocking(move || read(&Workspace::open(&root)?, &file, media)).await?;
+        let (original, cited) =
+            blocking(move || read(&Workspace::open(&root)?, &file, media)).await?;
         let sources = cited_sources(&context, &cited).await?;
         let writing = Arc::clone(&self.writing);
         let root = context.workspace.clone();
         blocking(move || {
             let made = make(&path, media, original, &sources)?;
-            let title = [asked.title, Some(made.title)].into_iter().flatten().find(|title| !title.trim().is_empty());
+            let title = [asked.title, Some(made.title)]
+                .into_iter()
+                .flatten()
+                .find(|title| !title.trim().is_empty());
             let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
             let artifact = NewArtifact {
                 title: show::safe(&title.unwrap_or(name)).trim().to_owned(),
@@ -104,7 +108,11 @@ impl Tool for PublishArtifact {
 
 /// Reads the file and says which sources it names. A page that cites in a wrong way is refused
 /// here, with all its faults.
-fn read(workspace: &Workspace, path: &str, media: Media) -> Result<(Vec<u8>, Vec<SourceId>), ToolError> {
+fn read(
+    workspace: &Workspace,
+    path: &str,
+    media: Media,
+) -> Result<(Vec<u8>, Vec<SourceId>), ToolError> {
     let original = workspace.read(path, PAGE_LIMIT_BYTES)?;
     if matches!(media, Media::Other(_)) {
         return Ok((original, Vec::new()));
@@ -117,7 +125,8 @@ fn read(workspace: &Workspace, path: &str, media: Media) -> Result<(Vec<u8>, Vec
 }
 
 fn parsed(path: &str, text: &str, media: Media) -> Result<Html, ToolError> {
-    page::parse(text, media).map_err(|problem| error::invalid(format!("`{path}` can't be published: {problem}")))
+    page::parse(text, media)
+        .map_err(|problem| error::invalid(format!("`{path}` can't be published: {problem}")))
 }
 
 fn refuse(path: &str, faults: &[String]) -> Result<(), ToolError> {
@@ -125,7 +134,9 @@ fn refuse(path: &str, faults: &[String]) -> Result<(), ToolError> {
         return Ok(());
     }
     let faults = faults.join("\n- ");
-    Err(error::invalid(format!("`{path}` was not published. Mend these and publish it again:\n- {faults}")))
+    Err(error::invalid(format!(
+        "`{path}` was not published. Mend these and publish it again:\n- {faults}"
+    )))
 }
 
 /// An artifact in the making.
@@ -138,14 +149,24 @@ struct Made {
 
 fn make(path: &str, media: Media, original: Vec<u8>, sources: &Sources) -> Result<Made, ToolError> {
     if matches!(media, Media::Other(_)) {
-        return Ok(Made { title: String::new(), rendered: original.clone(), original, ledger: Vec::new() });
+        return Ok(Made {
+            title: String::new(),
+            rendered: original.clone(),
+            original,
+            ledger: Vec::new(),
+        });
     }
     let page = parsed(path, &String::from_utf8_lossy(&original), media)?;
     let survey = page::survey(&page);
     refuse(path, &unknown(&survey, sources))?;
     let ledger = page::ledger(&survey, sources);
     let rendered = page::render(page, &survey, &ledger, sources).into_bytes();
-    Ok(Made { title: survey.title, original, rendered, ledger })
+    Ok(Made {
+        title: survey.title,
+        original,
+        rendered,
+        ledger,
+    })
 }
 
 /// A fault for each source that the run does not have, with the place.
@@ -166,10 +187,21 @@ fn unknown(survey: &Survey, sources: &Sources) -> Vec<String> {
 }
 
 fn output(artifact: NewArtifact) -> ToolOutput {
-    let count = |state: ClaimState| artifact.ledger.iter().filter(|claim| claim.state == state).count();
+    let count = |state: ClaimState| {
+        artifact
+            .ledger
+            .iter()
+            .filter(|claim| claim.state == state)
+            .count()
+    };
     let uncited = count(ClaimState::Uncited);
     let citations = artifact.ledger.len() - uncited;
-    let mut works: Vec<&str> = artifact.ledger.iter().map(|claim| claim.source.as_str()).filter(|id| !id.is_empty()).collect();
+    let mut works: Vec<&str> = artifact
+        .ledger
+        .iter()
+        .map(|claim| claim.source.as_str())
+        .filter(|id| !id.is_empty())
+        .collect();
     works.sort_unstable();
     works.dedup();
     let mut text = format!("Published {} as {}", artifact.path, artifact.rendered_path);
@@ -185,7 +217,11 @@ fn output(artifact: NewArtifact) -> ToolOutput {
             show::count(quotes, "quote", "quotes"),
             show::count(uncited, "statement", "statements"),
         ));
-        format!("{}, {verbatim} of {} verbatim", show::count(citations, "citation", "citations"), show::count(quotes, "quote", "quotes"))
+        format!(
+            "{}, {verbatim} of {} verbatim",
+            show::count(citations, "citation", "citations"),
+            show::count(quotes, "quote", "quotes")
+        )
     };
     text.push('.');
     let differences = page::differences(&artifact.ledger, true);

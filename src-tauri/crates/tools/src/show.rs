@@ -14,7 +14,11 @@ pub(crate) fn cut(text: &str, limit: usize) -> &str {
 /// At most `limit` bytes of `text`, with an ellipsis where it was cut.
 pub(crate) fn brief(text: &str, limit: usize) -> String {
     let shown = cut(text, limit);
-    if shown.len() == text.len() { shown.to_owned() } else { format!("{shown}…") }
+    if shown.len() == text.len() {
+        shown.to_owned()
+    } else {
+        format!("{shown}…")
+    }
 }
 
 /// Writes characters that would act on a terminal, or turn the reading direction, as escapes.
@@ -47,7 +51,11 @@ pub(crate) fn line(bytes: &[u8]) -> String {
     if shown.len() == text.len() {
         safe(shown).into_owned()
     } else {
-        format!("{}… (cut: this line has {} bytes)", safe(shown), bytes.len())
+        format!(
+            "{}… (cut: this line has {} bytes)",
+            safe(shown),
+            bytes.len()
+        )
     }
 }
 
@@ -69,19 +77,28 @@ mod tests {
 
     #[test]
     fn what_would_act_on_a_terminal_is_written_out() {
-        assert_eq!(safe("\u{1b}[31mred\u{202e}\0"), "\\u{1b}[31mred\\u{202e}\\u{0}");
+        assert_eq!(
+            safe("\u{1b}[31mred\u{202e}\0"),
+            "\\u{1b}[31mred\\u{202e}\\u{0}"
+        );
         assert!(matches!(safe("plain\ttext\n"), Cow::Borrowed(_)));
     }
 
     #[test]
     fn a_very_long_line_says_how_long_it_is() {
         let shown = line("é".repeat(100_000).as_bytes());
-        assert!(shown.ends_with("… (cut: this line has 200000 bytes)"), "{shown}");
+        assert!(
+            shown.ends_with("… (cut: this line has 200000 bytes)"),
+            "{shown}"
+        );
         assert!(shown.len() < LINE_LIMIT_BYTES + 60);
     }
 
     #[test]
     fn broken_utf8_is_shown_as_replacement_characters() {
-        assert_eq!(line(b"a\xff\xed\xa0\x80b\r\n"), "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}b");
+        assert_eq!(
+            line(b"a\xff\xed\xa0\x80b\r\n"),
+            "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}b"
+        );
     }
 }

@@ -6,7 +6,9 @@ use async_trait::async_trait;
 use longrein_core::evidence::page_at;
 use longrein_protocol::source::{SourceRecord, TextRange};
 use longrein_protocol::{Body, SourceId, ToolSpec};
-use longrein_runtime::ports::{BlobRead, Captured, Part, RunContext, Tool, ToolCall, ToolError, ToolOutput};
+use longrein_runtime::ports::{
+    BlobRead, Captured, Part, RunContext, Tool, ToolCall, ToolError, ToolOutput,
+};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -44,7 +46,10 @@ impl ReadSource {
         });
         let description = "Shows more of a source that this run has: what follows the passage, or \
             any range of its text. Passages say their bytes in their headings.";
-        let spec = ToolSpec { untrusted: true, ..spec("read_source", description, properties, &["source"]) };
+        let spec = ToolSpec {
+            untrusted: true,
+            ..spec("read_source", description, properties, &["source"])
+        };
         Arc::new(Self { spec })
     }
 }
@@ -65,7 +70,10 @@ impl Tool for ReadSource {
     async fn run(&self, call: ToolCall) -> Result<ToolOutput, ToolError> {
         let asked: Asked = arguments(&call)?;
         let context = &call.context;
-        let id: SourceId = asked.source.parse().map_err(|problem| error::invalid(format!("{problem}")))?;
+        let id: SourceId = asked
+            .source
+            .parse()
+            .map_err(|problem| error::invalid(format!("{problem}")))?;
         let Some(record) = context.sources.iter().find(|record| record.id == id) else {
             return Err(error::not_found(unknown(id, &context.sources)));
         };
@@ -77,15 +85,28 @@ impl Tool for ReadSource {
         };
         let whole = text.len();
         let place = record.meta.file.clone().or_else(|| record.meta.url.clone());
-        let mut parts = vec![Part::Passage(Box::new(Captured { meta: record.meta.clone(), bytes, text, range }))];
+        let mut parts = vec![Part::Passage(Box::new(Captured {
+            meta: record.meta.clone(),
+            bytes,
+            text,
+            range,
+        }))];
         let end = range.end as usize;
         parts.push(Part::Text(if end < whole {
             format!("{id} has {whole} bytes of text; read on with start {end}.")
         } else {
             format!("That is the end of {id}.")
         }));
-        let outcome = format!("{id}, {}", show::count(end - range.start as usize, "byte", "bytes"));
-        Ok(ToolOutput { parts, outcome, place, ..ToolOutput::default() })
+        let outcome = format!(
+            "{id}, {}",
+            show::count(end - range.start as usize, "byte", "bytes")
+        );
+        Ok(ToolOutput {
+            parts,
+            outcome,
+            place,
+            ..ToolOutput::default()
+        })
     }
 }
 
@@ -100,16 +121,24 @@ fn range(asked: &Asked, record: &SourceRecord, text: &str) -> Result<TextRange, 
             text.len()
         )));
     }
-    let end = asked.end.unwrap_or(start.saturating_add(SHOWN_DEFAULT_BYTES));
+    let end = asked
+        .end
+        .unwrap_or(start.saturating_add(SHOWN_DEFAULT_BYTES));
     if end <= start {
-        return Err(error::invalid(format!("`end` ({end}) must be larger than `start` ({start})")));
+        return Err(error::invalid(format!(
+            "`end` ({end}) must be larger than `start` ({start})"
+        )));
     }
     let start = text.floor_char_boundary(start as usize);
     let end = (end as usize).min(start + SHOWN_LIMIT_BYTES as usize);
     let end = text.ceil_char_boundary(end.min(text.len()));
     let page = record.meta.pdf.is_some().then(|| page_at(text, start));
     let offset = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
-    Ok(TextRange { start: offset(start), end: offset(end), page })
+    Ok(TextRange {
+        start: offset(start),
+        end: offset(end),
+        page,
+    })
 }
 
 fn unknown(id: SourceId, sources: &[SourceRecord]) -> String {
@@ -121,8 +150,15 @@ fn unknown(id: SourceId, sources: &[SourceRecord]) -> String {
         .take(LISTED_LIMIT)
         .map(|record| format!("{} ({})", record.id, show::brief(&record.meta.title, 60)))
         .collect();
-    let more = if sources.len() > LISTED_LIMIT { ", …" } else { "" };
-    format!("there is no source {id}; this run has {}{more}", listed.join(", "))
+    let more = if sources.len() > LISTED_LIMIT {
+        ", …"
+    } else {
+        ""
+    };
+    format!(
+        "there is no source {id}; this run has {}{more}",
+        listed.join(", ")
+    )
 }
 
 async fn text_of(body: &Body, blobs: &dyn BlobRead) -> Result<Arc<str>, ToolError> {
@@ -134,12 +170,21 @@ async fn text_of(body: &Body, blobs: &dyn BlobRead) -> Result<Arc<str>, ToolErro
 }
 
 /// The sources that a page names, as the run captured them; what the run does not have is left out.
-pub(crate) async fn cited_sources(context: &RunContext, cited: &[SourceId]) -> Result<Sources, ToolError> {
+pub(crate) async fn cited_sources(
+    context: &RunContext,
+    cited: &[SourceId],
+) -> Result<Sources, ToolError> {
     let mut sources = Sources::new();
     for record in &context.sources {
         if cited.contains(&record.id) {
             let text = text_of(&record.text, &*context.blobs).await?;
-            sources.insert(record.id, SourceText { meta: record.meta.clone(), text });
+            sources.insert(
+                record.id,
+                SourceText {
+                    meta: record.meta.clone(),
+                    text,
+                },
+            );
         }
     }
     Ok(sources)

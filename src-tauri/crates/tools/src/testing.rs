@@ -22,7 +22,10 @@ impl Blobs {
     pub(crate) fn add(&self, bytes: &[u8]) -> Body {
         let hash = BlobHash::of(bytes);
         self.0.lock().unwrap().insert(hash, bytes.into());
-        Body::Blob { blob: hash, bytes: bytes.len() as u32 }
+        Body::Blob {
+            blob: hash,
+            bytes: bytes.len() as u32,
+        }
     }
 }
 
@@ -30,7 +33,10 @@ impl Blobs {
 impl BlobRead for Blobs {
     async fn read(&self, hash: BlobHash) -> Result<Arc<[u8]>, ToolError> {
         let blobs = self.0.lock().unwrap();
-        blobs.get(&hash).cloned().ok_or_else(|| error::failed("no such blob"))
+        blobs
+            .get(&hash)
+            .cloned()
+            .ok_or_else(|| error::failed("no such blob"))
     }
 }
 
@@ -58,7 +64,11 @@ pub(crate) fn source(blobs: &Blobs, number: u32, title: &str, text: &str) -> Sou
         },
         bytes: blobs.add(text.as_bytes()),
         text: blobs.add(text.as_bytes()),
-        shown: vec![TextRange { start: 0, end: text.len().min(40) as u32, page: None }],
+        shown: vec![TextRange {
+            start: 0,
+            end: text.len().min(40) as u32,
+            page: None,
+        }],
     }
 }
 
@@ -107,5 +117,9 @@ pub(crate) fn told(result: Result<ToolOutput, ToolError>) -> String {
 }
 
 fn class(class: ToolErrorClass) -> String {
-    serde_json::to_value(class).unwrap().as_str().unwrap().to_owned()
+    serde_json::to_value(class)
+        .unwrap()
+        .as_str()
+        .unwrap()
+        .to_owned()
 }

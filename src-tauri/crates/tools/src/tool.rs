@@ -16,7 +16,12 @@ pub(crate) const TIMEOUT_MS: u32 = 30_000;
 pub(crate) const RESULT_TOKENS: u32 = 4_000;
 
 /// A description with the defaults of a tool that only reads.
-pub(crate) fn spec(name: &str, description: &str, properties: Value, required: &[&str]) -> ToolSpec {
+pub(crate) fn spec(
+    name: &str,
+    description: &str,
+    properties: Value,
+    required: &[&str],
+) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
         description: description.to_owned(),
@@ -56,7 +61,10 @@ impl Blocking {
         spec: ToolSpec,
         work: impl Fn(&ToolCall) -> Result<ToolOutput, ToolError> + Send + Sync + 'static,
     ) -> Arc<dyn Tool> {
-        Arc::new(Self { spec, work: Arc::new(work) })
+        Arc::new(Self {
+            spec,
+            work: Arc::new(work),
+        })
     }
 }
 

@@ -11,10 +11,10 @@ use longrein_protocol::source::{Claim, ClaimState, CriterionResult};
 use longrein_runtime::ports::{PublishedArtifact, RunContext, ToolError, Verifier};
 
 use crate::page::{self, Media, Survey};
-use crate::{error, show};
 use crate::sources::cited_sources;
 use crate::tool::blocking;
 use crate::workspace::{Workspace, beneath};
+use crate::{error, show};
 
 /// Checks `file` and `evidence` criteria.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +30,8 @@ impl Verifier for HarnessVerifier {
                 Criterion::Evidence(evidence) => self::evidence(evidence, context).await,
             };
             // A check that could not be made does not hold, and says why.
-            let found = found.unwrap_or_else(|problem| Finding::off("it could not be checked", problem.message));
+            let found = found
+                .unwrap_or_else(|problem| Finding::off("it could not be checked", problem.message));
             results.push(CriterionResult {
                 criterion: criterion.in_words(),
                 holds: found.holds,
@@ -51,21 +52,36 @@ struct Finding {
 
 impl Finding {
     fn off(evidence: impl Into<String>, difference: impl Into<String>) -> Self {
-        Self { holds: false, evidence: evidence.into(), difference: vec![difference.into()] }
+        Self {
+            holds: false,
+            evidence: evidence.into(),
+            difference: vec![difference.into()],
+        }
     }
 }
 
 async fn file(criterion: &FileCriterion, context: &RunContext) -> Result<Finding, ToolError> {
-    let (root, path, least) = (context.workspace.clone(), beneath(&criterion.file)?, u64::from(criterion.min_bytes));
+    let (root, path, least) = (
+        context.workspace.clone(),
+        beneath(&criterion.file)?,
+        u64::from(criterion.min_bytes),
+    );
     blocking(move || {
         // Opened, not only looked at: a link out, a pipe or a folder is no file.
         let (_, bytes) = match Workspace::open(&root)?.open_file(&path) {
             Ok(found) => found,
             Err(problem) => return Ok(Finding::off(format!("no file {path}"), problem.message)),
         };
-        let evidence = format!("{path} has {}", show::count(bytes as usize, "byte", "bytes"));
+        let evidence = format!(
+            "{path} has {}",
+            show::count(bytes as usize, "byte", "bytes")
+        );
         if bytes >= least {
-            return Ok(Finding { holds: true, evidence, difference: Vec::new() });
+            return Ok(Finding {
+                holds: true,
+                evidence,
+                difference: Vec::new(),
+            });
         }
         let difference = format!("{evidence}, and at least {least} are wanted.");
         Ok(Finding::off(evidence, difference))
@@ -73,23 +89,36 @@ async fn file(criterion: &FileCriterion, context: &RunContext) -> Result<Finding
     .await
 }
 
-async fn evidence(criterion: &EvidenceCriterion, context: &RunContext) -> Result<Finding, ToolError> {
+async fn evidence(
+    criterion: &EvidenceCriterion,
+    context: &RunContext,
+) -> Result<Finding, ToolError> {
     let path = beneath(&criterion.evidence)?;
     // A later publication replaces an earlier one.
-    let Some(artifact) = context.artifacts.iter().rfind(|artifact| artifact.path == path) else {
+    let Some(artifact) = context
+        .artifacts
+        .iter()
+        .rfind(|artifact| artifact.path == path)
+    else {
         return Ok(not_published(&path, &context.artifacts));
     };
     let Some(media) = Media::named(&artifact.media_type) else {
         return Ok(Finding::off(
             format!("{path} carries no citations"),
-            format!("{path} is {}: only HTML and Markdown can cite. Publish the page as one of these.", artifact.media_type),
+            format!(
+                "{path} is {}: only HTML and Markdown can cite. Publish the page as one of these.",
+                artifact.media_type
+            ),
         ));
     };
     let original = context.blobs.read(artifact.original).await?;
     let read = Arc::clone(&original);
     let (cited, faults) = blocking(move || {
         let survey = surveyed(&read, media)?;
-        Ok((survey.cited().into_iter().collect::<Vec<_>>(), survey.faults))
+        Ok((
+            survey.cited().into_iter().collect::<Vec<_>>(),
+            survey.faults,
+        ))
     })
     .await?;
     let sources = cited_sources(context, &cited).await?;
@@ -103,11 +132,15 @@ async fn evidence(criterion: &EvidenceCriterion, context: &RunContext) -> Result
 
 fn surveyed(original: &[u8], media: Media) -> Result<Survey, ToolError> {
     let page = page::parse(&String::from_utf8_lossy(original), media);
-    page.map(|page| page::survey(&page)).map_err(|problem| error::failed(problem.to_string()))
+    page.map(|page| page::survey(&page))
+        .map_err(|problem| error::failed(problem.to_string()))
 }
 
 fn not_published(path: &str, artifacts: &[PublishedArtifact]) -> Finding {
-    let mut published: Vec<&str> = artifacts.iter().map(|artifact| artifact.path.as_str()).collect();
+    let mut published: Vec<&str> = artifacts
+        .iter()
+        .map(|artifact| artifact.path.as_str())
+        .collect();
     published.sort_unstable();
     published.dedup();
     let others = if published.is_empty() {
@@ -117,29 +150,55 @@ fn not_published(path: &str, artifacts: &[PublishedArtifact]) -> Finding {
     };
     Finding::off(
         format!("{path} is not published"),
-        format!("{path} is not published. {others}. Write it and call publish_artifact with path {path}."),
+        format!(
+            "{path} is not published. {others}. Write it and call publish_artifact with path {path}."
+        ),
     )
 }
 
-fn held(criterion: &EvidenceCriterion, path: &str, claims: &[Claim], faults: Vec<String>) -> Finding {
+fn held(
+    criterion: &EvidenceCriterion,
+    path: &str,
+    claims: &[Claim],
+    faults: Vec<String>,
+) -> Finding {
     let count = |state: ClaimState| claims.iter().filter(|claim| claim.state == state).count();
-    let (verbatim, plain, uncited) = (count(ClaimState::Verbatim), count(ClaimState::Cited), count(ClaimState::Uncited));
+    let (verbatim, plain, uncited) = (
+        count(ClaimState::Verbatim),
+        count(ClaimState::Cited),
+        count(ClaimState::Uncited),
+    );
     let quotes = verbatim + count(ClaimState::Near) + count(ClaimState::NotFound);
     let mut difference = faults;
-    difference.extend(page::differences(claims, criterion.uncited == Uncited::Forbid));
+    difference.extend(page::differences(
+        claims,
+        criterion.uncited == Uncited::Forbid,
+    ));
     let (good, least) = (verbatim + plain, criterion.min_citations as usize);
     if good < least {
         difference.push(format!(
-            "{path} has {} that hold, and at least {least} are wanted. Cite the sources that its statements rest on.",
-            show::count(good, "citation", "citations")
+            "Citations in {path} that hold: {good}; wanted: at least {least}. Cite the sources that its statements rest on."
         ));
     }
-    let mut evidence = format!("{verbatim} of {} verbatim", show::count(quotes, "quote", "quotes"));
+    let mut evidence = format!(
+        "{verbatim} of {} verbatim",
+        show::count(quotes, "quote", "quotes")
+    );
     if plain > 0 {
-        evidence.push_str(&format!(", {} without words", show::count(plain, "citation", "citations")));
+        evidence.push_str(&format!(
+            ", {} without words",
+            show::count(plain, "citation", "citations")
+        ));
     }
     if uncited > 0 {
-        evidence.push_str(&format!(", {} without a citation", show::count(uncited, "statement", "statements")));
+        evidence.push_str(&format!(
+            ", {} without a citation",
+            show::count(uncited, "statement", "statements")
+        ));
     }
-    Finding { holds: difference.is_empty(), evidence, difference }
+    Finding {
+        holds: difference.is_empty(),
+        evidence,
+        difference,
+    }
 }

@@ -30,15 +30,21 @@ impl Workspace {
 
     /// A folder of the workspace; `.` is the workspace itself.
     pub(crate) fn folder(&self, path: &str) -> Result<Dir, ToolError> {
-        self.root.open_dir(path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotADirectory => error::conflict(format!("`{path}` is a file, not a folder")),
-            _ => error::of_path(path, &error),
-        })
+        self.root
+            .open_dir(path)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::NotADirectory => {
+                    error::conflict(format!("`{path}` is a file, not a folder"))
+                }
+                _ => error::of_path(path, &error),
+            })
     }
 
     /// What stands at `path`, after the links that stay beneath the workspace.
     pub(crate) fn metadata(&self, path: &str) -> Result<Metadata, ToolError> {
-        self.root.metadata(path).map_err(|error| error::of_path(path, &error))
+        self.root
+            .metadata(path)
+            .map_err(|error| error::of_path(path, &error))
     }
 
     /// Opens a regular file for reading. It never waits for a writer, and nothing but a regular
@@ -71,10 +77,15 @@ impl Workspace {
     pub(crate) fn write(&self, path: &str, content: &[u8]) -> Result<bool, ToolError> {
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
         if name == "." {
-            return Err(error::conflict("the workspace itself is a folder, not a file"));
+            return Err(error::conflict(
+                "the workspace itself is a folder, not a file",
+            ));
         }
         self.make_folders(folder, path)?;
-        let folder = self.root.open_dir(folder).map_err(|error| error::of_path(path, &error))?;
+        let folder = self
+            .root
+            .open_dir(folder)
+            .map_err(|error| error::of_path(path, &error))?;
         let before = match folder.symlink_metadata(name) {
             Ok(metadata) => Some(replaceable(path, metadata)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -92,7 +103,9 @@ impl Workspace {
     }
 
     fn make_folders(&self, folder: &str, path: &str) -> Result<(), ToolError> {
-        let Err(made) = self.root.create_dir_all(folder) else { return Ok(()) };
+        let Err(made) = self.root.create_dir_all(folder) else {
+            return Ok(());
+        };
         // Something that is no folder has the name: a file, or a link that leads out.
         let taken = io::Error::from(io::ErrorKind::NotADirectory);
         let error = match made.kind() {
@@ -134,7 +147,9 @@ fn regular(path: &str, kind: FileType) -> Result<(), ToolError> {
     if kind.is_file() {
         Ok(())
     } else if kind.is_dir() {
-        Err(error::conflict(format!("`{path}` is a folder, not a file; list_files shows what is in it")))
+        Err(error::conflict(format!(
+            "`{path}` is a folder, not a file; list_files shows what is in it"
+        )))
     } else {
         Err(error::not_permitted(format!(
             "`{path}` is not a regular file (a pipe, a socket or a device), and is not opened"
@@ -170,13 +185,19 @@ fn write_beside(folder: &Dir, content: &[u8], before: Option<&Metadata>) -> io::
 /// The new name has to be on disk, too.
 fn sync_folder(folder: &Dir) -> io::Result<()> {
     // Opened anew: the handle that paths are taken beneath may be good for nothing else.
-    if cfg!(unix) { folder.open(".")?.sync_all() } else { Ok(()) }
+    if cfg!(unix) {
+        folder.open(".")?.sync_all()
+    } else {
+        Ok(())
+    }
 }
 
 /// A path as a model wrote it, as names beneath the workspace joined by `/`; `.` is the workspace.
 pub(crate) fn beneath(path: &str) -> Result<String, ToolError> {
     if path.len() > PATH_LIMIT_BYTES {
-        return Err(error::invalid(format!("the path is longer than {PATH_LIMIT_BYTES} bytes")));
+        return Err(error::invalid(format!(
+            "the path is longer than {PATH_LIMIT_BYTES} bytes"
+        )));
     }
     if path.contains(char::is_control) {
         return Err(error::invalid("the path contains a control character"));
@@ -192,11 +213,17 @@ pub(crate) fn beneath(path: &str) -> Result<String, ToolError> {
         match name {
             "" | "." => {}
             ".." => return Err(error::leads_out(path)),
-            name if cfg!(windows) && name.contains(['\\', ':']) => return Err(error::leads_out(path)),
+            name if cfg!(windows) && name.contains(['\\', ':']) => {
+                return Err(error::leads_out(path));
+            }
             name => names.push(name),
         }
     }
-    Ok(if names.is_empty() { ".".to_owned() } else { names.join("/") })
+    Ok(if names.is_empty() {
+        ".".to_owned()
+    } else {
+        names.join("/")
+    })
 }
 
 #[cfg(test)]
@@ -214,11 +241,28 @@ mod tests {
 
     #[test]
     fn a_path_that_leads_out_is_refused_before_it_is_used() {
-        for path in ["..", "a/../../b", "a/..", "/etc/passwd", "~/x", "\\\\host\\share", "C:\\x", "c:x"] {
-            assert_eq!(beneath(path).unwrap_err().class, ToolErrorClass::NotPermitted, "{path}");
+        for path in [
+            "..",
+            "a/../../b",
+            "a/..",
+            "/etc/passwd",
+            "~/x",
+            "\\\\host\\share",
+            "C:\\x",
+            "c:x",
+        ] {
+            assert_eq!(
+                beneath(path).unwrap_err().class,
+                ToolErrorClass::NotPermitted,
+                "{path}"
+            );
         }
         for path in ["a\0b", "a\nb", &"x".repeat(2_000)] {
-            assert_eq!(beneath(path).unwrap_err().class, ToolErrorClass::InvalidArguments, "{path:?}");
+            assert_eq!(
+                beneath(path).unwrap_err().class,
+                ToolErrorClass::InvalidArguments,
+                "{path:?}"
+            );
         }
     }
 }

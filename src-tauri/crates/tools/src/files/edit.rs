@@ -33,7 +33,12 @@ pub(super) fn tool(writing: Writing) -> Arc<dyn Tool> {
     let spec = ToolSpec {
         effect: Effect::Workspace,
         path_arguments: vec!["path".to_owned()],
-        ..spec("edit_file", description, properties, &["path", "old", "new"])
+        ..spec(
+            "edit_file",
+            description,
+            properties,
+            &["path", "old", "new"],
+        )
     };
     Blocking::tool(spec, move |call| run(call, &writing))
 }
@@ -51,18 +56,28 @@ fn run(call: &ToolCall, writing: &Writing) -> Result<ToolOutput, ToolError> {
     let edit: EditFile = arguments(call)?;
     let path = beneath(&edit.path)?;
     if edit.old.is_empty() {
-        return Err(error::invalid("`old` is empty; use write_file to write a whole file"));
+        return Err(error::invalid(
+            "`old` is empty; use write_file to write a whole file",
+        ));
     }
     if edit.old == edit.new {
-        return Err(error::invalid("`old` and `new` are the same, so there is nothing to change"));
+        return Err(error::invalid(
+            "`old` and `new` are the same, so there is nothing to change",
+        ));
     }
     let _writing = super::lock(writing);
     let workspace = super::workspace(call)?;
-    let text = String::from_utf8(workspace.read(&path, FILE_LIMIT_BYTES)?)
-        .map_err(|_| error::failed(format!("`{path}` is not UTF-8 text, so it can't be edited exactly")))?;
+    let text = String::from_utf8(workspace.read(&path, FILE_LIMIT_BYTES)?).map_err(|_| {
+        error::failed(format!(
+            "`{path}` is not UTF-8 text, so it can't be edited exactly"
+        ))
+    })?;
     if call.attempt > 1 && already_made(&text, &edit) {
         let outcome = "already made before the interruption";
-        return Ok(ToolOutput::text(format!("{path}: the replacement was {outcome}."), outcome));
+        return Ok(ToolOutput::text(
+            format!("{path}: the replacement was {outcome}."),
+            outcome,
+        ));
     }
     let places = text.matches(&edit.old).count();
     match places {
@@ -73,7 +88,9 @@ fn run(call: &ToolCall, writing: &Writing) -> Result<ToolOutput, ToolError> {
     }
     let grown = (text.len() + places * edit.new.len()).saturating_sub(places * edit.old.len());
     if grown as u64 > FILE_LIMIT_BYTES {
-        return Err(error::invalid(format!("`{path}` would grow beyond {FILE_LIMIT_BYTES} bytes")));
+        return Err(error::invalid(format!(
+            "`{path}` would grow beyond {FILE_LIMIT_BYTES} bytes"
+        )));
     }
     workspace.write(&path, text.replace(&edit.old, &edit.new).as_bytes())?;
     let line = line_of(&text, text.find(&edit.old).unwrap_or(0));
@@ -89,7 +106,9 @@ fn run(call: &ToolCall, writing: &Writing) -> Result<ToolOutput, ToolError> {
 fn already_made(text: &str, edit: &EditFile) -> bool {
     !edit.new.is_empty()
         && text.contains(&edit.new)
-        && text.split(edit.new.as_str()).all(|rest| !rest.contains(&edit.old))
+        && text
+            .split(edit.new.as_str())
+            .all(|rest| !rest.contains(&edit.old))
 }
 
 fn nowhere(path: &str, text: &str, old: &str) -> String {
@@ -116,5 +135,9 @@ fn ambiguous(path: &str, text: &str, old: &str, places: usize) -> String {
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
-    text.as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count() + 1
+    text.as_bytes()[..offset]
+        .iter()
+        .filter(|byte| **byte == b'\n')
+        .count()
+        + 1
 }

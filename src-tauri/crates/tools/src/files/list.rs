@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
-use longrein_runtime::ports::{Tool, ToolCall, ToolError, ToolOutput};
 use longrein_protocol::ToolSpec;
+use longrein_runtime::ports::{Tool, ToolCall, ToolError, ToolOutput};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -52,15 +52,23 @@ fn run(call: &ToolCall) -> Result<ToolOutput, ToolError> {
     let path = beneath(asked.path.as_deref().unwrap_or("."))?;
     let folder = super::workspace(call)?.folder(&path)?;
     let depth = asked.depth.unwrap_or(DEPTH_DEFAULT).clamp(1, DEPTH_LIMIT);
-    let prefix = if path == "." { String::new() } else { format!("{path}/") };
+    let prefix = if path == "." {
+        String::new()
+    } else {
+        format!("{path}/")
+    };
     let mut listing = Listing::default();
-    listing.add(&folder, &prefix, depth).map_err(|error| error::of_path(&path, &error))?;
+    listing
+        .add(&folder, &prefix, depth)
+        .map_err(|error| error::of_path(&path, &error))?;
     let outcome = show::count(listing.lines.len(), "entry", "entries");
     if listing.lines.is_empty() {
         return Ok(ToolOutput::text(format!("{path} is empty."), outcome));
     }
     if listing.cut {
-        listing.lines.push(format!("… cut after {SHOWN_LIMIT} entries: list one folder, or less deep"));
+        listing.lines.push(format!(
+            "… cut after {SHOWN_LIMIT} entries: list one folder, or less deep"
+        ));
     }
     Ok(ToolOutput::text(listing.lines.join("\n"), outcome))
 }
@@ -86,7 +94,9 @@ impl Listing {
             }
             let shown = show::safe(&name.to_string_lossy()).replace('\n', "\\n");
             // An entry may be gone by now; the others are listed all the same.
-            let Ok(metadata) = folder.symlink_metadata(&name) else { continue };
+            let Ok(metadata) = folder.symlink_metadata(&name) else {
+                continue;
+            };
             if metadata.is_dir() {
                 self.lines.push(format!("{prefix}{shown}/"));
                 if depth > 1
@@ -95,12 +105,14 @@ impl Listing {
                     self.add(&inner, &format!("{prefix}{shown}/"), depth - 1)?;
                 }
             } else if metadata.is_symlink() {
-                self.lines.push(format!("{prefix}{shown} (link, not followed)"));
+                self.lines
+                    .push(format!("{prefix}{shown} (link, not followed)"));
             } else if metadata.is_file() {
                 let bytes = show::count(metadata.len() as usize, "byte", "bytes");
                 self.lines.push(format!("{prefix}{shown} ({bytes})"));
             } else {
-                self.lines.push(format!("{prefix}{shown} (not a regular file)"));
+                self.lines
+                    .push(format!("{prefix}{shown} (not a regular file)"));
             }
         }
         Ok(())

@@ -64,7 +64,9 @@ fn run(call: &ToolCall) -> Result<ToolOutput, ToolError> {
     let start = asked.start_line.unwrap_or(1).max(1);
     let want = asked.lines.unwrap_or(LINES_DEFAULT).clamp(1, LINES_LIMIT);
     let mut reader = BufReader::with_capacity(SNIFF_BYTES, file);
-    let head = reader.fill_buf().map_err(|error| error::of_path(&path, &error))?;
+    let head = reader
+        .fill_buf()
+        .map_err(|error| error::of_path(&path, &error))?;
     if is_binary(head) {
         return Err(error::failed(format!(
             "`{path}` is binary data ({}), not text; it begins with the bytes {}",
@@ -84,8 +86,15 @@ fn run(call: &ToolCall) -> Result<ToolOutput, ToolError> {
     }
     let end = start + page.shown - 1;
     let at_least = if page.counted { "" } else { "at least " };
-    let more = if end < page.total { format!("; read on with start_line {}", end + 1) } else { String::new() };
-    let heading = format!("{path}: lines {start}-{end} of {at_least}{}{more}", page.total);
+    let more = if end < page.total {
+        format!("; read on with start_line {}", end + 1)
+    } else {
+        String::new()
+    };
+    let heading = format!(
+        "{path}: lines {start}-{end} of {at_least}{}{more}",
+        page.total
+    );
     Ok(ToolOutput {
         place: Some(path),
         ..ToolOutput::text(
@@ -108,7 +117,12 @@ struct Page {
 
 fn read_lines(reader: BufReader<File>, start: usize, want: usize) -> std::io::Result<Page> {
     let mut reader = reader.take(SCAN_LIMIT_BYTES);
-    let mut page = Page { text: String::new(), shown: 0, total: 0, counted: true };
+    let mut page = Page {
+        text: String::new(),
+        shown: 0,
+        total: 0,
+        counted: true,
+    };
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -118,11 +132,16 @@ fn read_lines(reader: BufReader<File>, start: usize, want: usize) -> std::io::Re
         }
         page.total += 1;
         let contiguous = page.total == start + page.shown;
-        if page.total >= start && contiguous && page.shown < want && page.text.len() < SHOWN_LIMIT_BYTES {
+        if page.total >= start
+            && contiguous
+            && page.shown < want
+            && page.text.len() < SHOWN_LIMIT_BYTES
+        {
             let shown = show::line(&line);
             page.text.push_str(&shown);
             if length > line.len() {
-                page.text.push_str(&format!(" (this line has {length} bytes)"));
+                page.text
+                    .push_str(&format!(" (this line has {length} bytes)"));
             }
             page.text.push('\n');
             page.shown += 1;
@@ -159,5 +178,9 @@ pub(super) fn is_binary(head: &[u8]) -> bool {
 }
 
 fn hexadecimal(head: &[u8]) -> String {
-    head.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+    head.iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -72,10 +72,18 @@ fn run(call: &ToolCall) -> Result<ToolOutput, ToolError> {
         .line_terminator(Some(b'\n'))
         .build(&asked.pattern)
         .map_err(|error| {
-            error::invalid(format!("`pattern` is not a regular expression that can be used: {error}"))
+            error::invalid(format!(
+                "`pattern` is not a regular expression that can be used: {error}"
+            ))
         })?;
     let workspace = super::workspace(call)?;
-    let mut hunt = Hunt::new(matcher, asked.limit.unwrap_or(MATCHES_DEFAULT).clamp(1, MATCHES_LIMIT));
+    let mut hunt = Hunt::new(
+        matcher,
+        asked
+            .limit
+            .unwrap_or(MATCHES_DEFAULT)
+            .clamp(1, MATCHES_LIMIT),
+    );
     if workspace.metadata(&path)?.is_dir() {
         hunt.folder(workspace.folder(&path)?, &path, call)?;
     } else {
@@ -121,10 +129,16 @@ impl Hunt {
     }
 
     fn folder(&mut self, root: Dir, path: &str, call: &ToolCall) -> Result<(), ToolError> {
-        let prefix = if path == "." { String::new() } else { format!("{path}/") };
+        let prefix = if path == "." {
+            String::new()
+        } else {
+            format!("{path}/")
+        };
         let mut folders = VecDeque::from([(root, prefix)]);
         while let Some((folder, prefix)) = folders.pop_front() {
-            let entries = folder.entries().map_err(|error| error::of_path(&prefix, &error))?;
+            let entries = folder
+                .entries()
+                .map_err(|error| error::of_path(&prefix, &error))?;
             let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
             names.sort();
             for name in names {
@@ -136,7 +150,9 @@ impl Hunt {
                 }
                 // A name that is not Unicode can't be given back by the model either.
                 let Some(name) = name.to_str() else { continue };
-                let Ok(metadata) = folder.symlink_metadata(name) else { continue };
+                let Ok(metadata) = folder.symlink_metadata(name) else {
+                    continue;
+                };
                 if metadata.is_dir() && name != ".git" {
                     if let Ok(inner) = folder.open_dir(name) {
                         folders.push_back((inner, format!("{prefix}{name}/")));
@@ -151,7 +167,9 @@ impl Hunt {
 
     fn file(&mut self, folder: &Dir, name: &str, shown: &str) {
         self.files += 1;
-        let Ok((file, bytes)) = open_regular(folder, name) else { return };
+        let Ok((file, bytes)) = open_regular(folder, name) else {
+            return;
+        };
         if bytes > FILE_LIMIT_BYTES {
             self.passed_over += 1;
             return;
@@ -163,7 +181,9 @@ impl Hunt {
             lines.push(format!("{shown}:{number}: {}", show::safe(&line)));
             Ok(lines.len() <= limit)
         });
-        let searched = self.searcher.search_reader(&self.matcher, file.into_std(), sink);
+        let searched = self
+            .searcher
+            .search_reader(&self.matcher, file.into_std(), sink);
         self.passed_over += usize::from(searched.is_err());
         self.files_matched += usize::from(self.lines.len() > before);
     }
@@ -182,14 +202,21 @@ impl Hunt {
             self.lines.join("\n")
         };
         if cut {
-            text.push_str(&format!("\n… cut after {} lines: narrow the pattern or the path", self.limit));
+            text.push_str(&format!(
+                "\n… cut after {} lines: narrow the pattern or the path",
+                self.limit
+            ));
         }
         if self.files >= FILES_LIMIT {
-            text.push_str(&format!("\n… stopped after {FILES_LIMIT} files: narrow the path"));
+            text.push_str(&format!(
+                "\n… stopped after {FILES_LIMIT} files: narrow the path"
+            ));
         }
         if self.passed_over > 0 {
             let files = show::count(self.passed_over, "file was", "files were");
-            text.push_str(&format!("\n{files} passed over (too large, or not readable as text)"));
+            text.push_str(&format!(
+                "\n{files} passed over (too large, or not readable as text)"
+            ));
         }
         ToolOutput::text(text, found)
     }

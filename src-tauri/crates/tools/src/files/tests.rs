@@ -11,7 +11,9 @@ use crate::testing::{call, context, run, told};
 
 fn tool(name: &str) -> Arc<dyn Tool> {
     let mut tools = super::tools(Arc::new(Mutex::new(()))).into_iter();
-    tools.find(|tool| tool.spec().name == name).expect("the tool exists")
+    tools
+        .find(|tool| tool.spec().name == name)
+        .expect("the tool exists")
 }
 
 async fn use_tool(workspace: &Path, name: &str, arguments: Value) -> String {
@@ -38,8 +40,14 @@ async fn a_file_is_read_by_lines_and_says_where_to_read_on() {
         three
     "#]]
     .assert_eq(&use_tool(folder.path(), "read_file", page).await);
-    expect!["invalid_arguments: `a.txt` has 4 lines, so there is no line 9"]
-        .assert_eq(&use_tool(folder.path(), "read_file", json!({"path": "a.txt", "start_line": 9})).await);
+    expect!["invalid_arguments: `a.txt` has 4 lines, so there is no line 9"].assert_eq(
+        &use_tool(
+            folder.path(),
+            "read_file",
+            json!({"path": "a.txt", "start_line": 9}),
+        )
+        .await,
+    );
     expect!["not_found: `b.txt` is not in the workspace; list_files shows what is"]
         .assert_eq(&use_tool(folder.path(), "read_file", json!({"path": "b.txt"})).await);
     expect!["conflict: `.` is a folder, not a file; list_files shows what is in it"]
@@ -68,14 +76,27 @@ async fn hostile_bytes_are_shown_safely_and_binary_data_is_named() {
         .assert_eq(&read("binary").await);
     let long = read("long").await;
     assert!(long.len() < 3_000, "{}", long.len());
-    assert!(long.contains("(this line has 200000 bytes)"), "{}", &long[long.len() - 100..]);
+    assert!(
+        long.contains("(this line has 200000 bytes)"),
+        "{}",
+        &long[long.len() - 100..]
+    );
 }
 
 #[tokio::test]
 async fn a_large_file_is_shown_in_part_and_counted_whole() {
     let folder = workspace(&[("big", &"a line of thirty-two characters\n".repeat(10_000))]);
-    let shown = use_tool(folder.path(), "read_file", json!({"path": "big", "lines": 2000})).await;
-    assert!(shown.starts_with("big: lines 1-2000 of 10000; read on with start_line 2001\n"), "{}", &shown[..80]);
+    let shown = use_tool(
+        folder.path(),
+        "read_file",
+        json!({"path": "big", "lines": 2000}),
+    )
+    .await;
+    assert!(
+        shown.starts_with("big: lines 1-2000 of 10000; read on with start_line 2001\n"),
+        "{}",
+        &shown[..80]
+    );
     assert!(shown.len() < 70_000);
 }
 
@@ -83,17 +104,38 @@ async fn a_large_file_is_shown_in_part_and_counted_whole() {
 async fn a_file_is_written_whole_with_its_folders() {
     let folder = workspace(&[]);
     let write = |content: &'static str| {
-        use_tool(folder.path(), "write_file", json!({"path": "a/b/c.md", "content": content}))
+        use_tool(
+            folder.path(),
+            "write_file",
+            json!({"path": "a/b/c.md", "content": content}),
+        )
     };
     expect!["Wrote a/b/c.md: 12 bytes, 2 lines."].assert_eq(&write("first\nlines\n").await);
     expect!["Replaced a/b/c.md: 6 bytes, 1 line."].assert_eq(&write("second").await);
-    assert_eq!(fs::read_to_string(folder.path().join("a/b/c.md")).unwrap(), "second");
-    assert_eq!(fs::read_dir(folder.path().join("a/b")).unwrap().count(), 1, "nothing is left behind");
+    assert_eq!(
+        fs::read_to_string(folder.path().join("a/b/c.md")).unwrap(),
+        "second"
+    );
+    assert_eq!(
+        fs::read_dir(folder.path().join("a/b")).unwrap().count(),
+        1,
+        "nothing is left behind"
+    );
     expect!["conflict: `a/b` is a folder, not a file; list_files shows what is in it"].assert_eq(
-        &use_tool(folder.path(), "write_file", json!({"path": "a/b", "content": ""})).await,
+        &use_tool(
+            folder.path(),
+            "write_file",
+            json!({"path": "a/b", "content": ""}),
+        )
+        .await,
     );
     expect!["conflict: a part of `a/b/c.md/d` is a file, not a folder"].assert_eq(
-        &use_tool(folder.path(), "write_file", json!({"path": "a/b/c.md/d", "content": ""})).await,
+        &use_tool(
+            folder.path(),
+            "write_file",
+            json!({"path": "a/b/c.md/d", "content": ""}),
+        )
+        .await,
     );
 }
 
@@ -104,8 +146,16 @@ async fn a_rewritten_file_keeps_its_permissions() {
     let folder = workspace(&[("run.sh", "old")]);
     let path = folder.path().join("run.sh");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
-    use_tool(folder.path(), "write_file", json!({"path": "run.sh", "content": "new"})).await;
-    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o750);
+    use_tool(
+        folder.path(),
+        "write_file",
+        json!({"path": "run.sh", "content": "new"}),
+    )
+    .await;
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o750
+    );
 }
 
 #[tokio::test]
@@ -126,7 +176,10 @@ async fn an_edit_replaces_exact_text_and_says_how_many_places_matched() {
         not_found: 0 matches in `a.txt`: `old` does not occur there; read the file again and copy the text exactly
         Replaced 3 places in a.txt, the first in line 1."#]]
     .assert_eq(&outcomes.join("\n"));
-    assert_eq!(fs::read_to_string(folder.path().join("a.txt")).unwrap(), "1 2\n1  three\n1");
+    assert_eq!(
+        fs::read_to_string(folder.path().join("a.txt")).unwrap(),
+        "1 2\n1  three\n1"
+    );
 }
 
 #[tokio::test]
@@ -138,7 +191,10 @@ async fn an_edit_that_was_cut_off_after_it_wrote_is_not_made_twice() {
         again.attempt = attempt;
         run(&tool("edit_file"), again).await.unwrap();
     }
-    assert_eq!(fs::read_to_string(folder.path().join("a.txt")).unwrap(), "a list of lists");
+    assert_eq!(
+        fs::read_to_string(folder.path().join("a.txt")).unwrap(),
+        "a list of lists"
+    );
 }
 
 #[tokio::test]
@@ -147,19 +203,27 @@ async fn two_edits_at_once_lose_nothing() {
     let tool = tool("edit_file");
     let mut edits = Vec::new();
     for number in 0..8 {
-        let arguments = json!({"path": "a.txt", "old": format!("<{number}>"), "new": format!("[{number}]")});
+        let arguments =
+            json!({"path": "a.txt", "old": format!("<{number}>"), "new": format!("[{number}]")});
         let (tool, call) = (Arc::clone(&tool), call(context(folder.path()), arguments));
         edits.push(tokio::spawn(async move { tool.run(call).await }));
     }
     for edit in edits {
         edit.await.unwrap().unwrap();
     }
-    assert_eq!(fs::read_to_string(folder.path().join("a.txt")).unwrap(), "[0][1][2][3][4][5][6][7]");
+    assert_eq!(
+        fs::read_to_string(folder.path().join("a.txt")).unwrap(),
+        "[0][1][2][3][4][5][6][7]"
+    );
 }
 
 #[tokio::test]
 async fn a_listing_is_sorted_and_cut_by_depth() {
-    let folder = workspace(&[("b.txt", "12345"), ("a/one.md", "1"), ("a/deep/er/two.md", "")]);
+    let folder = workspace(&[
+        ("b.txt", "12345"),
+        ("a/one.md", "1"),
+        ("a/deep/er/two.md", ""),
+    ]);
     expect![[r#"
         a/
         a/deep/
@@ -186,23 +250,49 @@ async fn a_search_shows_path_line_and_text() {
         a.txt:1: Budget: 3
         sub/b.txt:1: the budget
         sub/b.txt:2: the Budget"#]]
-    .assert_eq(&use_tool(folder.path(), "search_files", json!({"pattern": "(?i)budget"})).await);
+    .assert_eq(
+        &use_tool(
+            folder.path(),
+            "search_files",
+            json!({"pattern": "(?i)budget"}),
+        )
+        .await,
+    );
     expect![[r#"
         sub/b.txt:1: the budget
         … cut after 1 lines: narrow the pattern or the path"#]]
     .assert_eq(
-        &use_tool(folder.path(), "search_files", json!({"pattern": "the", "path": "sub", "limit": 1})).await,
+        &use_tool(
+            folder.path(),
+            "search_files",
+            json!({"pattern": "the", "path": "sub", "limit": 1}),
+        )
+        .await,
     );
-    expect!["No match in 1 file."]
-        .assert_eq(&use_tool(folder.path(), "search_files", json!({"pattern": "x", "path": "a.txt"})).await);
+    expect!["No match in 1 file."].assert_eq(
+        &use_tool(
+            folder.path(),
+            "search_files",
+            json!({"pattern": "x", "path": "a.txt"}),
+        )
+        .await,
+    );
     let broken = use_tool(folder.path(), "search_files", json!({"pattern": "(a"})).await;
-    assert!(broken.starts_with("invalid_arguments: `pattern` is not a regular expression"), "{broken}");
+    assert!(
+        broken.starts_with("invalid_arguments: `pattern` is not a regular expression"),
+        "{broken}"
+    );
 }
 
 #[tokio::test]
 async fn arguments_that_the_tool_does_not_know_are_refused_by_its_schema() {
     let folder = workspace(&[]);
-    let told = use_tool(folder.path(), "read_file", json!({"path": "a", "encoding": "utf-8"})).await;
+    let told = use_tool(
+        folder.path(),
+        "read_file",
+        json!({"path": "a", "encoding": "utf-8"}),
+    )
+    .await;
     assert!(told.starts_with("invalid_arguments: schema:"), "{told}");
 }
 
@@ -229,18 +319,33 @@ mod escapes {
     #[tokio::test]
     async fn no_path_and_no_link_leads_out_of_the_workspace() {
         let (outer, work) = trap();
-        for path in ["relative", "absolute", "up/secret.txt", "../secret.txt", "/etc/passwd", "a/../../secret.txt"] {
+        for path in [
+            "relative",
+            "absolute",
+            "up/secret.txt",
+            "../secret.txt",
+            "/etc/passwd",
+            "a/../../secret.txt",
+        ] {
             let attempts = [
                 use_tool(&work, "read_file", json!({"path": path})).await,
                 use_tool(&work, "write_file", json!({"path": path, "content": "x"})).await,
-                use_tool(&work, "edit_file", json!({"path": path, "old": "secret", "new": "x"})).await,
+                use_tool(
+                    &work,
+                    "edit_file",
+                    json!({"path": path, "old": "secret", "new": "x"}),
+                )
+                .await,
                 use_tool(&work, "search_files", json!({"path": path, "pattern": "."})).await,
             ];
             for told in attempts {
                 assert!(told.starts_with("not_permitted: "), "{path}: {told}");
             }
         }
-        assert_eq!(fs::read_to_string(outer.path().join("secret.txt")).unwrap(), "secret");
+        assert_eq!(
+            fs::read_to_string(outer.path().join("secret.txt")).unwrap(),
+            "secret"
+        );
         let listed = use_tool(&work, "list_files", json!({"path": "up"})).await;
         assert!(listed.starts_with("not_permitted: "), "{listed}");
     }
@@ -256,24 +361,43 @@ mod escapes {
             relative (link, not followed)
             up (link, not followed)"#]]
         .assert_eq(&use_tool(&work, "list_files", json!({})).await);
-        expect!["own.txt:1: own"].assert_eq(&use_tool(&work, "search_files", json!({"pattern": "."})).await);
+        expect!["own.txt:1: own"]
+            .assert_eq(&use_tool(&work, "search_files", json!({"pattern": "."})).await);
     }
 
     #[tokio::test]
     async fn a_link_that_stays_inside_is_read_but_never_written_through() {
         let (_outer, work) = trap();
-        assert!(use_tool(&work, "read_file", json!({"path": "inside"})).await.ends_with("own\n"));
-        expect!["not_permitted: `inside` is a link; write to the file that it names instead"].assert_eq(
-            &use_tool(&work, "write_file", json!({"path": "inside", "content": "x"})).await,
+        assert!(
+            use_tool(&work, "read_file", json!({"path": "inside"}))
+                .await
+                .ends_with("own\n")
         );
+        expect!["not_permitted: `inside` is a link; write to the file that it names instead"]
+            .assert_eq(
+                &use_tool(
+                    &work,
+                    "write_file",
+                    json!({"path": "inside", "content": "x"}),
+                )
+                .await,
+            );
     }
 
     #[tokio::test]
     async fn what_a_crash_left_behind_is_no_way_out() {
         let (outer, work) = trap();
         symlink("../secret.txt", work.join(".longrein-unfinished")).unwrap();
-        use_tool(&work, "write_file", json!({"path": "new.txt", "content": "x"})).await;
-        assert_eq!(fs::read_to_string(outer.path().join("secret.txt")).unwrap(), "secret");
+        use_tool(
+            &work,
+            "write_file",
+            json!({"path": "new.txt", "content": "x"}),
+        )
+        .await;
+        assert_eq!(
+            fs::read_to_string(outer.path().join("secret.txt")).unwrap(),
+            "secret"
+        );
         assert_eq!(fs::read_to_string(work.join("new.txt")).unwrap(), "x");
     }
 
@@ -291,15 +415,30 @@ mod escapes {
             ("edit_file", json!({"path": "pipe", "old": "a", "new": "b"})),
             ("search_files", json!({"path": "pipe", "pattern": "a"})),
         ] {
-            assert_eq!(use_tool(folder.path(), name, arguments).await, refused, "{name}");
+            assert_eq!(
+                use_tool(folder.path(), name, arguments).await,
+                refused,
+                "{name}"
+            );
         }
         expect![[r#"
             text:1: needle
             1 file was passed over (too large, or not readable as text)"#]]
         .assert_eq(&use_tool(folder.path(), "search_files", json!({"pattern": "needle"})).await);
         let told = use_tool(folder.path(), "read_file", json!({"path": "giant"})).await;
-        assert!(told.starts_with("failed: `giant` is binary data (1099511627776 bytes)"), "{told}");
-        let told = use_tool(folder.path(), "edit_file", json!({"path": "giant", "old": "a", "new": "b"})).await;
-        assert!(told.starts_with("failed: `giant` has 1099511627776 bytes"), "{told}");
+        assert!(
+            told.starts_with("failed: `giant` is binary data (1099511627776 bytes)"),
+            "{told}"
+        );
+        let told = use_tool(
+            folder.path(),
+            "edit_file",
+            json!({"path": "giant", "old": "a", "new": "b"}),
+        )
+        .await;
+        assert!(
+            told.starts_with("failed: `giant` has 1099511627776 bytes"),
+            "{told}"
+        );
     }
 }

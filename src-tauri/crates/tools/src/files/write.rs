@@ -50,5 +50,8 @@ fn run(call: &ToolCall, writing: &Writing) -> Result<ToolOutput, ToolError> {
     let bytes = show::count(content.len(), "byte", "bytes");
     let lines = show::count(content.lines().count(), "line", "lines");
     let verb = if replaced { "Replaced" } else { "Wrote" };
-    Ok(ToolOutput::text(format!("{verb} {path}: {bytes}, {lines}."), bytes))
+    Ok(ToolOutput::text(
+        format!("{verb} {path}: {bytes}, {lines}."),
+        bytes,
+    ))
 }

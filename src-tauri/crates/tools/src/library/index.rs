@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use longrein_protocol::BlobHash;
 use longrein_protocol::source::{SourceMeta, TextRange};
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
+};
 
 /// Raised whenever the same bytes would be indexed differently.
 const FORMAT: i32 = 1;
@@ -81,7 +83,13 @@ pub(super) enum Content {
     /// The bytes are the ones already indexed.
     Same(i64),
     /// It was read.
-    Read { hash: BlobHash, meta: SourceMeta, text: String, passages: Vec<TextRange>, notes: Vec<String> },
+    Read {
+        hash: BlobHash,
+        meta: SourceMeta,
+        text: String,
+        passages: Vec<TextRange>,
+        notes: Vec<String>,
+    },
     /// It could not be read.
     Unreadable { problem: String },
 }
@@ -121,7 +129,9 @@ impl Index {
                     mended = true;
                 }
                 // The change to a write-ahead log does not wait for others by itself.
-                Err(error) if is_busy(&error) && Instant::now() < deadline => thread::sleep(BUSY_PAUSE),
+                Err(error) if is_busy(&error) && Instant::now() < deadline => {
+                    thread::sleep(BUSY_PAUSE)
+                }
                 outcome => return outcome,
             }
         }
@@ -147,9 +157,9 @@ impl Index {
 
     /// Everything that is indexed, by folder and path.
     pub(super) fn known(&self) -> rusqlite::Result<BTreeMap<(u32, String), Known>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT folder, path, id, size, modified, settled, hash FROM document")?;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT folder, path, id, size, modified, settled, hash FROM document",
+        )?;
         let rows = statement.query_map([], |row| {
             let known = Known {
                 id: row.get(2)?,
@@ -165,7 +175,9 @@ impl Index {
 
     /// Stores a batch of files and forgets those that are gone, all or nothing.
     pub(super) fn store(&mut self, entered: &[Entered], gone: &[i64]) -> rusqlite::Result<()> {
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
         for id in gone {
             forget(&transaction, *id)?;
         }
@@ -183,8 +195,15 @@ impl Index {
              WHERE fulltext MATCH ?1 ORDER BY bm25(fulltext, ?2, 1.0), passage.id LIMIT ?3",
         )?;
         let rows = statement.query_map(params![expression, TITLE_WEIGHT, limit as i64], |row| {
-            let range = TextRange { start: row.get(1)?, end: row.get(2)?, page: row.get(3)? };
-            Ok(Hit { document: row.get(0)?, range })
+            let range = TextRange {
+                start: row.get(1)?,
+                end: row.get(2)?,
+                page: row.get(3)?,
+            };
+            Ok(Hit {
+                document: row.get(0)?,
+                range,
+            })
         })?;
         rows.collect()
     }
@@ -209,9 +228,11 @@ impl Index {
 
     /// How many documents could be read, and how many could not.
     pub(super) fn counts(&self) -> rusqlite::Result<(u32, u32)> {
-        self.connection.query_row("SELECT COUNT(hash), COUNT(*) - COUNT(hash) FROM document", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
+        self.connection.query_row(
+            "SELECT COUNT(hash), COUNT(*) - COUNT(hash) FROM document",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
     }
 
     /// The first `limit` titles with their paths.
@@ -233,34 +254,52 @@ impl Index {
              ORDER BY hash IS NOT NULL, folder, path LIMIT ?1",
         )?;
         let rows = statement.query_map([limit as i64], |row| {
-            Ok(Noted { path: row.get(0)?, readable: row.get(1)?, notes: json(row, 2)? })
+            Ok(Noted {
+                path: row.get(0)?,
+                readable: row.get(1)?,
+                notes: json(row, 2)?,
+            })
         })?;
         rows.collect()
     }
 }
 
-fn json<T: serde::de::DeserializeOwned>(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<T> {
+fn json<T: serde::de::DeserializeOwned>(
+    row: &rusqlite::Row<'_>,
+    column: usize,
+) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
+        rusqlite::Error::FromSqlConversionFailure(
+            column,
+            rusqlite::types::Type::Text,
+            Box::new(error),
+        )
     })
 }
 
 fn written<T: serde::Serialize>(value: &T) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+    serde_json::to_string(value)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
 fn forget(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
     forget_passages(transaction, id)?;
-    transaction.prepare_cached("DELETE FROM document WHERE id = ?1")?.execute([id])?;
+    transaction
+        .prepare_cached("DELETE FROM document WHERE id = ?1")?
+        .execute([id])?;
     Ok(())
 }
 
 fn forget_passages(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
     transaction
-        .prepare_cached("DELETE FROM fulltext WHERE rowid IN (SELECT id FROM passage WHERE document = ?1)")?
+        .prepare_cached(
+            "DELETE FROM fulltext WHERE rowid IN (SELECT id FROM passage WHERE document = ?1)",
+        )?
         .execute([id])?;
-    transaction.prepare_cached("DELETE FROM passage WHERE document = ?1")?.execute([id])?;
+    transaction
+        .prepare_cached("DELETE FROM passage WHERE document = ?1")?
+        .execute([id])?;
     Ok(())
 }
 
@@ -268,16 +307,37 @@ fn enter(transaction: &Transaction<'_>, entry: &Entered) -> rusqlite::Result<()>
     let (hash, meta, text, passages, notes) = match &entry.content {
         Content::Same(id) => {
             transaction
-                .prepare_cached("UPDATE document SET size = ?2, modified = ?3, settled = ?4 WHERE id = ?1")?
-                .execute(params![id, entry.size.cast_signed(), entry.modified, entry.settled])?;
+                .prepare_cached(
+                    "UPDATE document SET size = ?2, modified = ?3, settled = ?4 WHERE id = ?1",
+                )?
+                .execute(params![
+                    id,
+                    entry.size.cast_signed(),
+                    entry.modified,
+                    entry.settled
+                ])?;
             return Ok(());
         }
-        Content::Read { hash, meta, text, passages, notes } => {
-            (Some(hash.0), written(meta)?, text.as_str(), passages.as_slice(), written(notes)?)
-        }
-        Content::Unreadable { problem } => {
-            (None, written(&SourceMeta::default())?, "", [].as_slice(), written(&[problem])?)
-        }
+        Content::Read {
+            hash,
+            meta,
+            text,
+            passages,
+            notes,
+        } => (
+            Some(hash.0),
+            written(meta)?,
+            text.as_str(),
+            passages.as_slice(),
+            written(notes)?,
+        ),
+        Content::Unreadable { problem } => (
+            None,
+            written(&SourceMeta::default())?,
+            "",
+            [].as_slice(),
+            written(&[problem])?,
+        ),
     };
     // The id stays, so that two processes that index the same file leave one document.
     let id: i64 = transaction
@@ -308,23 +368,33 @@ fn enter(transaction: &Transaction<'_>, entry: &Entered) -> rusqlite::Result<()>
         Content::Read { meta, .. } => meta.title.as_str(),
         _ => "",
     };
-    let mut passage = transaction
-        .prepare_cached("INSERT INTO passage(document, start, end, page) VALUES (?1, ?2, ?3, ?4)")?;
-    let mut words = transaction.prepare_cached("INSERT INTO fulltext(rowid, title, words) VALUES (?1, ?2, ?3)")?;
+    let mut passage = transaction.prepare_cached(
+        "INSERT INTO passage(document, start, end, page) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    let mut words = transaction
+        .prepare_cached("INSERT INTO fulltext(rowid, title, words) VALUES (?1, ?2, ?3)")?;
     for range in passages {
         passage.execute(params![id, range.start, range.end, range.page])?;
-        let shown = text.get(range.start as usize..range.end as usize).unwrap_or_default();
+        let shown = text
+            .get(range.start as usize..range.end as usize)
+            .unwrap_or_default();
         words.execute(params![transaction.last_insert_rowid(), title, shown])?;
     }
     Ok(())
 }
 
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
 }
 
 fn is_damage(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)
+    )
 }
 
 /// Best effort: what can't be removed is told by the next attempt to open it.

@@ -128,14 +128,22 @@ impl Library {
     pub fn open(folders: &[PathBuf], index_dir: &Path) -> Result<Self, LibraryError> {
         let shelves = Arc::new(Shelves::open(folders, index_dir)?);
         let watch = watch::Watch::start(&shelves);
-        Ok(Self { shelves, _watch: watch })
+        Ok(Self {
+            shelves,
+            _watch: watch,
+        })
     }
 
     /// Finds the passages that fit `query` best, after a look for changes. Blocks.
     ///
     /// # Errors
     /// When a folder has become unreadable, the index can't be used, or `cancel` was called.
-    pub fn search(&self, query: &str, limit: usize, cancel: &CancellationToken) -> Result<Findings, LibraryError> {
+    pub fn search(
+        &self,
+        query: &str,
+        limit: usize,
+        cancel: &CancellationToken,
+    ) -> Result<Findings, LibraryError> {
         let deadline = Instant::now() + REFRESH_LIMIT;
         let stop = || cancel.is_cancelled();
         let mut findings = Findings::default();
@@ -165,14 +173,21 @@ impl Library {
 
 fn check(folder: &Path) -> Result<(), LibraryError> {
     let problem = match fs::metadata(folder) {
-        Ok(metadata) if !metadata.is_dir() => return Err(LibraryError::NotAFolder(folder.to_owned())),
+        Ok(metadata) if !metadata.is_dir() => {
+            return Err(LibraryError::NotAFolder(folder.to_owned()));
+        }
         Ok(_) => fs::read_dir(folder).err(),
         Err(error) => Some(error),
     };
     match problem {
         None => Ok(()),
-        Some(error) if error.kind() == io::ErrorKind::NotFound => Err(LibraryError::Missing(folder.to_owned())),
-        Some(source) => Err(LibraryError::Unreadable { folder: folder.to_owned(), source }),
+        Some(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(LibraryError::Missing(folder.to_owned()))
+        }
+        Some(source) => Err(LibraryError::Unreadable {
+            folder: folder.to_owned(),
+            source,
+        }),
     }
 }
 
@@ -185,7 +200,10 @@ impl Shelves {
             folder: index_dir.to_owned(),
             message: error.to_string(),
         })?;
-        let names: Vec<String> = folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect();
+        let names: Vec<String> = folders
+            .iter()
+            .map(|folder| folder.to_string_lossy().into_owned())
+            .collect();
         let name = BlobHash::of(names.join("\0").as_bytes()).to_string();
         Ok(Self {
             folders: folders.to_owned(),
@@ -198,14 +216,20 @@ impl Shelves {
     }
 
     /// Runs `work` on the index, which is opened by the first who needs it.
-    fn with_index<T>(&self, work: impl FnOnce(&mut Index) -> rusqlite::Result<T>) -> Result<T, LibraryError> {
+    fn with_index<T>(
+        &self,
+        work: impl FnOnce(&mut Index) -> rusqlite::Result<T>,
+    ) -> Result<T, LibraryError> {
         // A panic in another use left at most a transaction that is rolled back.
         let mut slot = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let told = |error: rusqlite::Error| {
             if index::is_busy(&error) {
                 return LibraryError::Busy;
             }
-            LibraryError::Index { folder: self.index_dir.clone(), message: error.to_string() }
+            LibraryError::Index {
+                folder: self.index_dir.clone(),
+                message: error.to_string(),
+            }
         };
         let index = match &mut *slot {
             Some(index) => index,
@@ -215,14 +239,24 @@ impl Shelves {
     }
 
     /// Brings the index up to date with the folders, as far as the time allows.
-    fn refresh(&self, deadline: Instant, stop: &dyn Fn() -> bool) -> Result<Refreshed, LibraryError> {
+    fn refresh(
+        &self,
+        deadline: Instant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Refreshed, LibraryError> {
         // A panic in another look left the index as it was.
-        let _refreshing = self.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _refreshing = self
+            .refreshing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let mut scan = Scan::default();
         for (number, folder) in (0..).zip(&self.folders) {
             check(folder)?;
             scan.add(number, folder)
-                .map_err(|source| LibraryError::Unreadable { folder: folder.clone(), source })?;
+                .map_err(|source| LibraryError::Unreadable {
+                    folder: folder.clone(),
+                    source,
+                })?;
         }
         let mut known = self.with_index(|index| index.known())?;
         let mut changed = Vec::new();
@@ -249,7 +283,10 @@ impl Shelves {
             }
         }
         self.store(&mut batch, &mut gone)?;
-        Ok(Refreshed { left, notes: scan.notes })
+        Ok(Refreshed {
+            left,
+            notes: scan.notes,
+        })
     }
 
     fn store(&self, batch: &mut Batch, gone: &mut Vec<i64>) -> Result<(), LibraryError> {
@@ -264,7 +301,9 @@ impl Shelves {
     fn entered(&self, entry: Entry, before: Option<Known>) -> Entered {
         let settled = is_settled(entry.modified);
         let content = match scan::read(&self.folders[entry.folder as usize], &entry.path) {
-            Err(problem) => Content::Unreadable { problem: problem.to_string() },
+            Err(problem) => Content::Unreadable {
+                problem: problem.to_string(),
+            },
             Ok(bytes) => {
                 let hash = BlobHash::of(&bytes);
                 match before.filter(|before| before.hash == Some(hash)) {
@@ -284,7 +323,9 @@ impl Shelves {
     }
 
     fn find(&self, query: &str, limit: usize) -> Result<Findings, LibraryError> {
-        let Some(expression) = query::expression(query) else { return Ok(Findings::default()) };
+        let Some(expression) = query::expression(query) else {
+            return Ok(Findings::default());
+        };
         let hits = self.with_index(|index| index.search(&expression, limit * RANKED_PER_SHOWN))?;
         let mut findings = Findings::default();
         let (readable, _) = self.with_index(|index| index.counts())?;
@@ -294,8 +335,14 @@ impl Shelves {
             findings.titles = self.with_index(|index| index.titles(NOTES_LIMIT))?;
         }
         for noted in self.with_index(|index| index.noted(NOTES_LIMIT))? {
-            let verb = if noted.readable { "was not read in full" } else { "could not be read" };
-            findings.notes.push(format!("{} {verb}: {}", noted.path, noted.notes.join("; ")));
+            let verb = if noted.readable {
+                "was not read in full"
+            } else {
+                "could not be read"
+            };
+            findings
+                .notes
+                .push(format!("{} {verb}: {}", noted.path, noted.notes.join("; ")));
         }
         Ok(findings)
     }
@@ -312,12 +359,17 @@ impl Shelves {
                 };
                 // The same bytes in two places are one document.
                 let twice = captured.as_ref().is_some_and(|captured| {
-                    read.values().flatten().any(|other| other.bytes == captured.bytes)
+                    read.values()
+                        .flatten()
+                        .any(|other| other.bytes == captured.bytes)
                 });
                 read.insert(hit.document, captured.filter(|_| !twice));
             }
             if let Some(Some(document)) = read.get(&hit.document) {
-                findings.passages.push(Captured { range: hit.range, ..document.clone() });
+                findings.passages.push(Captured {
+                    range: hit.range,
+                    ..document.clone()
+                });
             }
         }
         Ok(())
@@ -329,15 +381,24 @@ impl Shelves {
                 meta: document.meta,
                 bytes: bytes.into(),
                 text: document.text.into(),
-                range: longrein_protocol::source::TextRange { start: 0, end: 0, page: None },
+                range: longrein_protocol::source::TextRange {
+                    start: 0,
+                    end: 0,
+                    page: None,
+                },
             }),
             Ok(_) => {
-                findings.notes.push(format!("{} changed while it was searched: search again", document.path));
+                findings.notes.push(format!(
+                    "{} changed while it was searched: search again",
+                    document.path
+                ));
                 findings.stale = true;
                 None
             }
             Err(problem) => {
-                findings.notes.push(format!("{} could not be read: {problem}", document.path));
+                findings
+                    .notes
+                    .push(format!("{} could not be read: {problem}", document.path));
                 None
             }
         }
@@ -349,9 +410,17 @@ fn content(entry: &Entry, hash: BlobHash, bytes: &[u8]) -> Content {
         Ok(document) => {
             let paged = document.meta.pdf.is_some();
             let passages = passages::passages(&document.text, &document.hidden, paged);
-            Content::Read { hash, meta: document.meta, text: document.text, passages, notes: document.notes }
+            Content::Read {
+                hash,
+                meta: document.meta,
+                text: document.text,
+                passages,
+                notes: document.notes,
+            }
         }
-        Err(problem) => Content::Unreadable { problem: problem.to_string() },
+        Err(problem) => Content::Unreadable {
+            problem: problem.to_string(),
+        },
     }
 }
 
@@ -370,7 +439,9 @@ fn chosen(hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
 }
 
 fn is_settled(modified: i64) -> bool {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |now| now.as_nanos());
     u128::from(modified.max(0).cast_unsigned()) + UNSETTLED.as_nanos() < now
 }
 

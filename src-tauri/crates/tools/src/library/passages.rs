@@ -35,7 +35,11 @@ pub(super) fn passages(text: &str, hidden: &[Range<usize>], paged: bool) -> Vec<
         .into_iter()
         .zip(pages)
         .filter(|(range, _)| text[range.clone()].contains(char::is_alphanumeric))
-        .map(|(range, page)| TextRange { start: offset(range.start), end: offset(range.end), page })
+        .map(|(range, page)| TextRange {
+            start: offset(range.start),
+            end: offset(range.end),
+            page,
+        })
         .collect()
 }
 
@@ -62,7 +66,10 @@ fn pages_of(text: &str, paged: bool) -> Vec<Range<usize>> {
 fn visible(page: Range<usize>, hidden: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = page.start;
-    for gap in hidden.iter().filter(|gap| gap.start < page.end && gap.end > page.start) {
+    for gap in hidden
+        .iter()
+        .filter(|gap| gap.start < page.end && gap.end > page.start)
+    {
         parts.push(start..gap.start.max(start));
         start = gap.end.max(start).min(page.end);
     }
@@ -92,7 +99,10 @@ fn divide(text: &str, part: Range<usize>, passages: &mut Vec<Range<usize>>) {
             }
             _ => {
                 passages.extend(making.take().map(|making| making.range));
-                making = Some(Making { range: piece, words });
+                making = Some(Making {
+                    range: piece,
+                    words,
+                });
             }
         }
     }
@@ -101,7 +111,10 @@ fn divide(text: &str, part: Range<usize>, passages: &mut Vec<Range<usize>>) {
 
 /// A heading begins a new passage, unless what stands before it is only headings itself.
 fn begins_section(piece: &str, before: &str) -> bool {
-    piece.starts_with('#') && before.lines().any(|line| !line.trim().is_empty() && !line.starts_with('#'))
+    piece.starts_with('#')
+        && before
+            .lines()
+            .any(|line| !line.trim().is_empty() && !line.starts_with('#'))
 }
 
 /// Paragraphs; of one that is too long, its sentences; of a sentence that is too long, runs of words.
@@ -162,7 +175,9 @@ fn runs(text: &str, sentence: Range<usize>, pieces: &mut Vec<Range<usize>>) {
 
 fn words_in(text: &str) -> usize {
     // A text without blanks counts by its length.
-    text.split_whitespace().count().max(text.len() / (RUN_LIMIT_BYTES / WORDS_LIMIT))
+    text.split_whitespace()
+        .count()
+        .max(text.len() / (RUN_LIMIT_BYTES / WORDS_LIMIT))
 }
 
 #[cfg(test)]
@@ -176,9 +191,23 @@ mod tests {
             .iter()
             .map(|range| {
                 let words = &text[range.start as usize..range.end as usize];
-                let page = range.page.map(|page| format!(" p{page}")).unwrap_or_default();
-                let brief = if words.len() > 60 { format!("{} … {}", crate::show::cut(words, 24), &words[words.len() - 12..]) } else { words.to_owned() };
-                format!("{} words{page}: {brief:?}\n", words.split_whitespace().count())
+                let page = range
+                    .page
+                    .map(|page| format!(" p{page}"))
+                    .unwrap_or_default();
+                let brief = if words.len() > 60 {
+                    format!(
+                        "{} … {}",
+                        crate::show::cut(words, 24),
+                        &words[words.len() - 12..]
+                    )
+                } else {
+                    words.to_owned()
+                };
+                format!(
+                    "{} words{page}: {brief:?}\n",
+                    words.split_whitespace().count()
+                )
             })
             .collect();
         expected.assert_eq(&table);
@@ -187,45 +216,70 @@ mod tests {
     #[test]
     fn short_paragraphs_are_put_together_and_headings_begin_anew() {
         let text = "# Title\n\nIntro.\n\n## One\n\nFirst words.\n\nMore words.\n# Two\nLast.\n";
-        check(text, &[], false, expect![[r###"
+        check(
+            text,
+            &[],
+            false,
+            expect![[r###"
             3 words: "# Title\n\nIntro."
             6 words: "## One\n\nFirst words.\n\nMore words."
             3 words: "# Two\nLast."
-        "###]]);
+        "###]],
+        );
     }
 
     #[test]
     fn a_long_paragraph_is_divided_between_sentences() {
         let text = "This sentence has exactly eight words in it. ".repeat(60);
-        check(&text, &[], false, expect![[r#"
+        check(
+            &text,
+            &[],
+            false,
+            expect![[r#"
             120 words: "This sentence has exactl … words in it."
             120 words: "This sentence has exactl … words in it."
             120 words: "This sentence has exactl … words in it."
             120 words: "This sentence has exactl … words in it."
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn a_text_without_any_end_is_divided_all_the_same() {
-        check(&"word ".repeat(450), &[], false, expect![[r#"
+        check(
+            &"word ".repeat(450),
+            &[],
+            false,
+            expect![[r#"
             200 words: "word word word word word … rd word word"
             200 words: "word word word word word … rd word word"
             50 words: "word word word word word … rd word word"
-        "#]]);
+        "#]],
+        );
         let ideographs = "\u{6587}".repeat(2_500);
-        check(&ideographs, &[], false, expect![[r#"
+        check(
+            &ideographs,
+            &[],
+            false,
+            expect![[r#"
             1 words: "文文文文文文文文 … 文文文文"
             1 words: "文文文文文文文文 … 文文文文"
             1 words: "文文文文文文文文 … 文文文文"
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn a_passage_stays_on_its_page_and_out_of_hidden_parts() {
         let text = "One on page one.\u{c}\u{c}Three begins.\n\nReferences\n[1] Hidden.";
-        check(text, &[31..text.len()], true, expect![[r#"
+        check(
+            text,
+            &[31..text.len()],
+            true,
+            expect![[r#"
             4 words p1: "One on page one."
             2 words p3: "Three begins."
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -5,11 +5,12 @@ const TERMS_LIMIT: usize = 32;
 
 /// Words that say nothing of what is looked for.
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "does",
-    "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "me", "more", "most", "my",
-    "no", "not", "of", "on", "or", "our", "should", "so", "some", "such", "than", "that", "the", "their", "them",
-    "then", "there", "these", "they", "this", "those", "to", "was", "we", "were", "what", "when", "where", "which",
-    "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
+    "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could",
+    "did", "do", "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is",
+    "it", "its", "me", "more", "most", "my", "no", "not", "of", "on", "or", "our", "should", "so",
+    "some", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they",
+    "this", "those", "to", "was", "we", "were", "what", "when", "where", "which", "who", "whom",
+    "whose", "why", "will", "with", "would", "you", "your",
 ];
 
 /// The full-text expression for `query`: its words, any of which may occur, and its phrases in
@@ -17,7 +18,10 @@ const STOP_WORDS: &[&str] = &[
 pub(super) fn expression(query: &str) -> Option<String> {
     let mut terms: Vec<String> = phrases(query);
     let words = words(query);
-    let telling: Vec<&String> = words.iter().filter(|word| !STOP_WORDS.contains(&word.as_str())).collect();
+    let telling: Vec<&String> = words
+        .iter()
+        .filter(|word| !STOP_WORDS.contains(&word.as_str()))
+        .collect();
     if telling.is_empty() {
         terms.extend(words);
     } else {
@@ -25,7 +29,13 @@ pub(super) fn expression(query: &str) -> Option<String> {
     }
     terms.truncate(TERMS_LIMIT);
     // Words hold letters and digits only, so nothing in the quotation marks can end them.
-    (!terms.is_empty()).then(|| terms.iter().map(|term| format!("\"{term}\"")).collect::<Vec<_>>().join(" OR "))
+    (!terms.is_empty()).then(|| {
+        terms
+            .iter()
+            .map(|term| format!("\"{term}\""))
+            .collect::<Vec<_>>()
+            .join(" OR ")
+    })
 }
 
 /// Words in lower case, each once.

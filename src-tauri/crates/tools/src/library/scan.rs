@@ -50,7 +50,8 @@ impl Scan {
                 Ok(entries) => entries,
                 Err(error) if prefix.is_empty() => return Err(error),
                 Err(error) => {
-                    self.notes.push(format!("the folder {prefix} could not be read: {error}"));
+                    self.notes
+                        .push(format!("the folder {prefix} could not be read: {error}"));
                     continue;
                 }
             };
@@ -65,16 +66,23 @@ impl Scan {
                 }
                 let name = entry.file_name();
                 // A name that is not Unicode could not be shown or given back.
-                let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
-                let Ok(kind) = entry.file_type() else { continue };
+                let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
+                    continue;
+                };
+                let Ok(kind) = entry.file_type() else {
+                    continue;
+                };
                 let path = format!("{prefix}{name}");
                 if kind.is_dir() {
                     if depth + 1 > DEPTH_LIMIT {
-                        self.notes.push(format!("the folder {path} lies too deep and was not read"));
+                        self.notes
+                            .push(format!("the folder {path} lies too deep and was not read"));
                     } else {
                         match folder.open_dir(name) {
                             Ok(inner) => folders.push((inner, format!("{path}/"), depth + 1)),
-                            Err(error) => self.notes.push(format!("the folder {path} could not be read: {error}")),
+                            Err(error) => self
+                                .notes
+                                .push(format!("the folder {path} could not be read: {error}")),
                         }
                     }
                 } else if kind.is_file() {
@@ -82,19 +90,28 @@ impl Scan {
                 }
             }
         }
-        self.entries.sort_by(|one, other| (one.folder, &one.path).cmp(&(other.folder, &other.path)));
+        self.entries
+            .sort_by(|one, other| (one.folder, &one.path).cmp(&(other.folder, &other.path)));
         Ok(())
     }
 
     fn file(&mut self, number: u32, folder: &Dir, name: &str, path: String) {
         let Some(kind) = Kind::of(name) else { return };
-        let Ok(metadata) = folder.symlink_metadata(name) else { return };
+        let Ok(metadata) = folder.symlink_metadata(name) else {
+            return;
+        };
         let modified = metadata
             .modified()
             .ok()
             .and_then(|time| time.into_std().duration_since(UNIX_EPOCH).ok())
             .map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
-        self.entries.push(Entry { folder: number, path, kind, size: metadata.len(), modified });
+        self.entries.push(Entry {
+            folder: number,
+            path,
+            kind,
+            size: metadata.len(),
+            modified,
+        });
     }
 }
 
@@ -110,11 +127,13 @@ pub(super) fn read(folder: &Path, path: &str) -> Result<Vec<u8>, DocumentError> 
     if inner.symlink_metadata(name).map_err(open)?.is_symlink() {
         return Err(DocumentError::Link);
     }
-    let (file, bytes) = open_regular(&inner, name).map_err(|error| DocumentError::NotOpened(error.message))?;
+    let (file, bytes) =
+        open_regular(&inner, name).map_err(|error| DocumentError::NotOpened(error.message))?;
     if bytes > FILE_LIMIT_BYTES {
         return Err(DocumentError::TooLarge(bytes));
     }
     let mut content = Vec::with_capacity(bytes as usize);
-    io::Read::read_to_end(&mut io::Read::take(file, FILE_LIMIT_BYTES), &mut content).map_err(open)?;
+    io::Read::read_to_end(&mut io::Read::take(file, FILE_LIMIT_BYTES), &mut content)
+        .map_err(open)?;
     Ok(content)
 }

@@ -32,7 +32,9 @@ impl Place {
     }
 
     fn search(&self, query: &str) -> Findings {
-        self.library.search(query, 6, &CancellationToken::new()).unwrap()
+        self.library
+            .search(query, 6, &CancellationToken::new())
+            .unwrap()
     }
 
     /// `file: words` for each passage, then the notes.
@@ -53,7 +55,11 @@ fn put(outer: &Path, path: &str, content: &[u8]) {
 
 fn shown(findings: &Findings) -> String {
     let passages = findings.passages.iter().map(|passage| {
-        format!("{}: {:?}", passage.meta.file.as_deref().unwrap_or("?"), words(passage))
+        format!(
+            "{}: {:?}",
+            passage.meta.file.as_deref().unwrap_or("?"),
+            words(passage)
+        )
     });
     let notes = findings.notes.iter().map(|note| format!("note: {note}"));
     passages.chain(notes).collect::<Vec<_>>().join("\n")
@@ -64,9 +70,14 @@ const HNSW: &str = "---\ntitle: \"Graphs for search\"\nauthors:\n  - Ada Doe\n  
 
 #[test]
 fn a_document_is_found_with_what_it_says_of_itself() {
-    let place = Place::new(&[("notes/hnsw.md", HNSW), ("flat.txt", "A flat index scans everything.")]);
+    let place = Place::new(&[
+        ("notes/hnsw.md", HNSW),
+        ("flat.txt", "A flat index scans everything."),
+    ]);
     let findings = place.search("Which graph needs memory?");
-    let [passage] = &findings.passages[..] else { panic!("{}", shown(&findings)) };
+    let [passage] = &findings.passages[..] else {
+        panic!("{}", shown(&findings))
+    };
     expect![[r#"
         SourceMeta {
             title: "Graphs for search",
@@ -85,10 +96,14 @@ fn a_document_is_found_with_what_it_says_of_itself() {
             private: true,
             pdf: None,
         }
-    "#]].assert_debug_eq(&passage.meta);
+    "#]]
+    .assert_debug_eq(&passage.meta);
     assert_eq!(&*passage.bytes, HNSW.as_bytes());
     assert_eq!(&*passage.text, HNSW);
-    assert_eq!(words(passage), "# Graphs\n\nA hierarchical graph answers queries fast.\n\nIt needs much memory.");
+    assert_eq!(
+        words(passage),
+        "# Graphs\n\nA hierarchical graph answers queries fast.\n\nIt needs much memory."
+    );
     assert_eq!(findings.documents, 2);
 }
 
@@ -96,7 +111,10 @@ fn a_document_is_found_with_what_it_says_of_itself() {
 fn words_match_in_any_form_and_the_title_counts_more() {
     let place = Place::new(&[
         ("a.md", "# Quantization\n\nCodes are short."),
-        ("b.md", "# Other things\n\nSome words on quantization and other things that are said here."),
+        (
+            "b.md",
+            "# Other things\n\nSome words on quantization and other things that are said here.",
+        ),
         ("c.md", "# Café\n\nDes épreuves."),
     ]);
     expect![[r##"
@@ -109,7 +127,17 @@ fn words_match_in_any_form_and_the_title_counts_more() {
 #[test]
 fn a_query_can_hold_anything() {
     let place = Place::new(&[("a.md", "Plain words.")]);
-    for query in ["\"", "a* AND (", "NEAR(x y)", "words:plain", "-plain", "{a b}", "' OR 1=1 --", "\0", "*"] {
+    for query in [
+        "\"",
+        "a* AND (",
+        "NEAR(x y)",
+        "words:plain",
+        "-plain",
+        "{a b}",
+        "' OR 1=1 --",
+        "\0",
+        "*",
+    ] {
         place.search(query);
     }
     expect![[r#"a.md: "Plain words.""#]].assert_eq(&place.shown("AND OR NOT plain"));
@@ -126,7 +154,8 @@ fn a_changed_library_gives_changed_results() {
     place.put("sub/b.txt", "More grapes here.");
     expect![[r#"
         sub/b.txt: "More grapes here."
-        a.md: "The other version speaks of grapes.""#]].assert_eq(&place.shown("grapes"));
+        a.md: "The other version speaks of grapes.""#]]
+    .assert_eq(&place.shown("grapes"));
     fs::remove_file(place.outer.path().join("papers/a.md")).unwrap();
     expect![[r#"sub/b.txt: "More grapes here.""#]].assert_eq(&place.shown("grapes"));
 }
@@ -137,13 +166,23 @@ fn an_unchanged_file_is_not_read_again_and_a_touched_one_is_not_indexed_again() 
     let outer = tempfile::tempdir().unwrap();
     put(outer.path(), "a.md", b"Words of an old file.");
     let path = outer.path().join("papers/a.md");
-    let shelves = Shelves::open(&[outer.path().join("papers")], &outer.path().join("index")).unwrap();
+    let shelves =
+        Shelves::open(&[outer.path().join("papers")], &outer.path().join("index")).unwrap();
     let refreshed = || {
-        shelves.refresh(Instant::now() + Duration::from_secs(60), &|| false).unwrap();
+        shelves
+            .refresh(Instant::now() + Duration::from_secs(60), &|| false)
+            .unwrap();
         shelves.with_index(|index| index.known()).unwrap()[&(0, "a.md".to_owned())].clone()
     };
     let old = SystemTime::now() - Duration::from_secs(3_600);
-    let age = || fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    let age = || {
+        fs::File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(old)
+            .unwrap()
+    };
     age();
     let before = refreshed();
     assert!(before.settled);
@@ -164,16 +203,40 @@ fn the_index_lasts_and_a_damaged_one_is_made_again() {
     let Place { outer, library } = place;
     let index = library.shelves.index_path.clone();
     drop(library);
-    assert_eq!(shown(&open(outer.path()).search("last", 1, &CancellationToken::new()).unwrap()), "a.md: \"Words that last.\"");
-    fs::write(&index, "this is no database, and has never been one, whatever its name may say").unwrap();
-    assert_eq!(shown(&open(outer.path()).search("last", 1, &CancellationToken::new()).unwrap()), "a.md: \"Words that last.\"");
+    assert_eq!(
+        shown(
+            &open(outer.path())
+                .search("last", 1, &CancellationToken::new())
+                .unwrap()
+        ),
+        "a.md: \"Words that last.\""
+    );
+    fs::write(
+        &index,
+        "this is no database, and has never been one, whatever its name may say",
+    )
+    .unwrap();
+    assert_eq!(
+        shown(
+            &open(outer.path())
+                .search("last", 1, &CancellationToken::new())
+                .unwrap()
+        ),
+        "a.md: \"Words that last.\""
+    );
 }
 
 #[test]
 fn two_libraries_on_one_index_agree() {
     let place = Place::new(&[("a.md", "Words of one."), ("b.md", "Words of two.")]);
     let other = open(place.outer.path());
-    let search = |library: &Library| shown(&library.search("words", 6, &CancellationToken::new()).unwrap());
+    let search = |library: &Library| {
+        shown(
+            &library
+                .search("words", 6, &CancellationToken::new())
+                .unwrap(),
+        )
+    };
     std::thread::scope(|scope| {
         let searches = [&place.library, &other].map(|library| scope.spawn(move || search(library)));
         let found = searches.map(|search| search.join().unwrap());
@@ -212,8 +275,18 @@ fn no_link_leads_out_of_the_library_and_no_pipe_stops_it() {
     symlink(secret.join("words.md"), papers.join("link.md")).unwrap();
     symlink(&secret, papers.join("folder")).unwrap();
     symlink(".", papers.join("circle")).unwrap();
-    mknodat(CWD, papers.join("pipe.md"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
-    fs::File::create(papers.join("giant.txt")).unwrap().set_len(1 << 40).unwrap();
+    mknodat(
+        CWD,
+        papers.join("pipe.md"),
+        FileType::Fifo,
+        Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    fs::File::create(papers.join("giant.txt"))
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
     expect![[r#"
         good.md: "Words within."
         note: giant.txt could not be read: it has 1099511627776 bytes, more than the 67108864 that are read"#]].assert_eq(&place.shown("words"));
@@ -221,17 +294,40 @@ fn no_link_leads_out_of_the_library_and_no_pipe_stops_it() {
 
 #[test]
 fn no_document_takes_all_the_room_while_others_match() {
-    let long: String = (0..8).map(|number| format!("## Part {number}\n\nApples again and again, apples apples.\n\n")).collect();
-    let place = Place::new(&[("long.md", &long), ("short.md", "A word on apples, among many words that are said of other fruit.")]);
+    let long: String = (0..8)
+        .map(|number| format!("## Part {number}\n\nApples again and again, apples apples.\n\n"))
+        .collect();
+    let place = Place::new(&[
+        ("long.md", &long),
+        (
+            "short.md",
+            "A word on apples, among many words that are said of other fruit.",
+        ),
+    ]);
     let findings = place.search("apples");
-    let names: Vec<&str> = findings.passages.iter().filter_map(|passage| passage.meta.file.as_deref()).collect();
-    assert_eq!(names.iter().filter(|name| **name == "long.md").count(), 5, "{names:?}");
-    assert_eq!(names.iter().position(|name| *name == "short.md"), Some(3), "{names:?}");
+    let names: Vec<&str> = findings
+        .passages
+        .iter()
+        .filter_map(|passage| passage.meta.file.as_deref())
+        .collect();
+    assert_eq!(
+        names.iter().filter(|name| **name == "long.md").count(),
+        5,
+        "{names:?}"
+    );
+    assert_eq!(
+        names.iter().position(|name| *name == "short.md"),
+        Some(3),
+        "{names:?}"
+    );
 }
 
 #[test]
 fn the_same_bytes_in_two_places_are_one_document() {
-    let place = Place::new(&[("a.md", "The very same words."), ("copy/a.md", "The very same words.")]);
+    let place = Place::new(&[
+        ("a.md", "The very same words."),
+        ("copy/a.md", "The very same words."),
+    ]);
     expect![[r#"a.md: "The very same words.""#]].assert_eq(&place.shown("same words"));
 }
 
@@ -240,8 +336,12 @@ fn a_folder_that_can_not_be_read_is_named_with_a_remedy() {
     let outer = tempfile::tempdir().unwrap();
     fs::write(outer.path().join("file"), "").unwrap();
     let told = |folder: PathBuf| {
-        let error = Library::open(&[folder], &outer.path().join("index")).err().expect("it can't be opened");
-        error.to_string().replace(&*outer.path().to_string_lossy(), "OUTER")
+        let error = Library::open(&[folder], &outer.path().join("index"))
+            .err()
+            .expect("it can't be opened");
+        error
+            .to_string()
+            .replace(&*outer.path().to_string_lossy(), "OUTER")
     };
     expect!["the library folder OUTER/missing does not exist: make it, or name another one under [library] folders"].assert_eq(&told(outer.path().join("missing")));
     expect!["the library folder OUTER/file is a file: name the folder that holds it under [library] folders"].assert_eq(&told(outer.path().join("file")));
@@ -251,11 +351,24 @@ fn a_folder_that_can_not_be_read_is_named_with_a_remedy() {
 fn a_folder_that_vanishes_is_an_error_and_its_documents_are_not_forgotten() {
     let place = Place::new(&[("a.md", "Words that stay.")]);
     place.search("words");
-    let (papers, away) = (place.outer.path().join("papers"), place.outer.path().join("away"));
+    let (papers, away) = (
+        place.outer.path().join("papers"),
+        place.outer.path().join("away"),
+    );
     fs::rename(&papers, &away).unwrap();
-    let error = place.library.search("words", 1, &CancellationToken::new()).expect_err("the folder is gone");
+    let error = place
+        .library
+        .search("words", 1, &CancellationToken::new())
+        .expect_err("the folder is gone");
     assert!(matches!(error, LibraryError::Missing(_)), "{error}");
-    assert_eq!(place.library.shelves.with_index(|index| index.counts()).unwrap(), (1, 0));
+    assert_eq!(
+        place
+            .library
+            .shelves
+            .with_index(|index| index.counts())
+            .unwrap(),
+        (1, 0)
+    );
 }
 
 #[test]
@@ -265,8 +378,18 @@ fn the_index_is_kept_fresh_in_the_background() {
     let place = Place::new(&[("a.md", "One.")]);
     let indexed = |wanted: u32| {
         let deadline = Instant::now() + PATIENCE;
-        while place.library.shelves.with_index(|index| index.counts()).unwrap().0 != wanted {
-            assert!(Instant::now() < deadline, "the background thread does not see the change");
+        while place
+            .library
+            .shelves
+            .with_index(|index| index.counts())
+            .unwrap()
+            .0
+            != wanted
+        {
+            assert!(
+                Instant::now() < deadline,
+                "the background thread does not see the change"
+            );
             std::thread::yield_now();
         }
     };
@@ -280,7 +403,10 @@ fn a_search_can_be_stopped() {
     let place = Place::new(&[("a.md", "Words.")]);
     let cancel = CancellationToken::new();
     cancel.cancel();
-    assert!(matches!(place.library.search("words", 1, &cancel), Err(LibraryError::Cancelled)));
+    assert!(matches!(
+        place.library.search("words", 1, &cancel),
+        Err(LibraryError::Cancelled)
+    ));
 }
 
 fn tool(library: Option<Library>) -> Arc<dyn Tool> {
@@ -289,9 +415,13 @@ fn tool(library: Option<Library>) -> Arc<dyn Tool> {
 
 #[tokio::test]
 async fn the_tool_shows_passages_between_a_summary_and_what_is_missing() {
-    let Place { outer, library } = Place::new(&[("a.md", "# Apples\n\nWords on apples."), ("b.pdf", "%PDF-1.4\n")]);
+    let Place { outer, library } = Place::new(&[
+        ("a.md", "# Apples\n\nWords on apples."),
+        ("b.pdf", "%PDF-1.4\n"),
+    ]);
     let tool = tool(Some(library));
-    let search = |query: &'static str| run(&tool, call(context(outer.path()), json!({"query": query})));
+    let search =
+        |query: &'static str| run(&tool, call(context(outer.path()), json!({"query": query})));
     let found = search("apples").await.unwrap();
     expect![[r#"
         1 passage of 1 document for “apples”, best first, from a library of 1 document.
@@ -306,12 +436,19 @@ async fn the_tool_shows_passages_between_a_summary_and_what_is_missing() {
         - Apples (a.md)
         Not everything could be searched:
         - b.pdf could not be read: it is not a PDF that can be read (failed parsing cross reference table: invalid start value)"#]].assert_eq(&told(search("pears").await));
-    expect!["invalid_arguments: `query` has no words to look for"].assert_eq(&told(search("?!").await));
+    expect!["invalid_arguments: `query` has no words to look for"]
+        .assert_eq(&told(search("?!").await));
 }
 
 #[tokio::test]
 async fn an_agent_without_a_library_is_told_where_to_name_one() {
     let outer = tempfile::tempdir().unwrap();
-    let told = told(run(&tool(None), call(context(outer.path()), json!({"query": "x"}))).await);
+    let told = told(
+        run(
+            &tool(None),
+            call(context(outer.path()), json!({"query": "x"})),
+        )
+        .await,
+    );
     expect!["not_found: this agent has no library: the person can name folders under [library] in the agent's file"].assert_eq(&told);
 }

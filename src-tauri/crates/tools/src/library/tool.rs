@@ -61,16 +61,23 @@ fn run(call: &ToolCall, library: Option<&Library>) -> Result<ToolOutput, ToolErr
         return Err(error::invalid("`query` has no words to look for"));
     }
     let limit = limit.unwrap_or(PASSAGES_DEFAULT).clamp(1, PASSAGES_LIMIT);
-    let findings = library.search(&query, limit, &call.cancel).map_err(|problem| match problem {
-        LibraryError::Cancelled => error::cancelled(),
-        LibraryError::Busy => error::temporary(problem.to_string()),
-        problem => error::failed(problem.to_string()),
-    })?;
+    let findings =
+        library
+            .search(&query, limit, &call.cancel)
+            .map_err(|problem| match problem {
+                LibraryError::Cancelled => error::cancelled(),
+                LibraryError::Busy => error::temporary(problem.to_string()),
+                problem => error::failed(problem.to_string()),
+            })?;
     Ok(output(&query, findings))
 }
 
 fn output(query: &str, findings: Findings) -> ToolOutput {
-    let mut names: Vec<&str> = findings.passages.iter().filter_map(|passage| passage.meta.file.as_deref()).collect();
+    let mut names: Vec<&str> = findings
+        .passages
+        .iter()
+        .filter_map(|passage| passage.meta.file.as_deref())
+        .collect();
     names.sort_unstable();
     names.dedup();
     let found = format!(
@@ -91,16 +98,31 @@ fn output(query: &str, findings: Findings) -> ToolOutput {
         }
         parts.push(Part::Text(text));
     } else {
-        parts.push(Part::Text(format!("{found} for “{query}”, best first, from a library of {library}.")));
+        parts.push(Part::Text(format!(
+            "{found} for “{query}”, best first, from a library of {library}."
+        )));
     }
-    parts.extend(findings.passages.into_iter().map(|passage| Part::Passage(Box::new(passage))));
+    parts.extend(
+        findings
+            .passages
+            .into_iter()
+            .map(|passage| Part::Passage(Box::new(passage))),
+    );
     let trouble = findings.notes.len();
     if trouble > 0 {
-        parts.push(Part::Text(format!("Not everything could be searched:\n- {}", findings.notes.join("\n- "))));
+        parts.push(Part::Text(format!(
+            "Not everything could be searched:\n- {}",
+            findings.notes.join("\n- ")
+        )));
     }
     let outcome = match trouble {
         0 => found,
         _ => format!("{found}, {}", show::count(trouble, "note", "notes")),
     };
-    ToolOutput { parts, outcome, place: Some("the library".to_owned()), ..ToolOutput::default() }
+    ToolOutput {
+        parts,
+        outcome,
+        place: Some("the library".to_owned()),
+        ..ToolOutput::default()
+    }
 }

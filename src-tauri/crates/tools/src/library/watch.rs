@@ -29,7 +29,10 @@ impl Watch {
         // One waiting word is enough: it says that something changed, not what.
         let (wake, woken) = mpsc::sync_channel(1);
         let closed = Arc::new(AtomicBool::new(false));
-        let watch = Self { closed: Arc::clone(&closed), wake: wake.clone() };
+        let watch = Self {
+            closed: Arc::clone(&closed),
+            wake: wake.clone(),
+        };
         let shelves = Arc::downgrade(shelves);
         let started = thread::Builder::new()
             .name("longrein-library".to_owned())
@@ -49,14 +52,28 @@ impl Drop for Watch {
     }
 }
 
-fn keep_fresh(shelves: &Weak<Shelves>, closed: &AtomicBool, wake: SyncSender<()>, woken: &Receiver<()>) {
-    let folders = shelves.upgrade().map(|shelves| shelves.folders.clone()).unwrap_or_default();
+fn keep_fresh(
+    shelves: &Weak<Shelves>,
+    closed: &AtomicBool,
+    wake: SyncSender<()>,
+    woken: &Receiver<()>,
+) {
+    let folders = shelves
+        .upgrade()
+        .map(|shelves| shelves.folders.clone())
+        .unwrap_or_default();
     // Watched from before the first look, so that no change falls in between.
     let _watcher = watcher(&folders, wake);
     loop {
         for _ in 0..SLICES_LIMIT {
-            let Some(shelves) = shelves.upgrade().filter(|_| !closed.load(Ordering::Relaxed)) else { return };
-            let stop = || closed.load(Ordering::Relaxed) || shelves.searching.load(Ordering::Relaxed) > 0;
+            let Some(shelves) = shelves
+                .upgrade()
+                .filter(|_| !closed.load(Ordering::Relaxed))
+            else {
+                return;
+            };
+            let stop =
+                || closed.load(Ordering::Relaxed) || shelves.searching.load(Ordering::Relaxed) > 0;
             match shelves.refresh(Instant::now() + SLICE, &stop) {
                 Ok(refreshed) if refreshed.left > 0 => {}
                 Ok(_) => break,
@@ -87,5 +104,7 @@ fn watcher(folders: &[PathBuf], wake: SyncSender<()>) -> Option<RecommendedWatch
         }
         Ok(watcher)
     });
-    watched.inspect_err(|error| tracing::debug!(%error, "the library's folders can't be watched")).ok()
+    watched
+        .inspect_err(|error| tracing::debug!(%error, "the library's folders can't be watched"))
+        .ok()
 }

@@ -7,8 +7,8 @@ use longrein_core::evidence::{QuoteMatch, SourceText as Folded, page_at};
 use longrein_protocol::SourceId;
 use longrein_protocol::source::{Claim, ClaimState, SourceMeta, TextRange};
 
-use super::survey::Survey;
 use super::TOLD_LIMIT;
+use super::survey::Survey;
 use crate::show;
 
 /// How much of a sentence or a quote a message shows.
@@ -26,12 +26,19 @@ pub(crate) type Sources = BTreeMap<SourceId, SourceText>;
 
 /// One claim per citation and per statement without one, in the order of the page.
 pub(crate) fn ledger(survey: &Survey, sources: &Sources) -> Vec<Claim> {
-    let mut folded: BTreeMap<SourceId, Folded<'_>> =
-        sources.iter().map(|(id, source)| (*id, Folded::new(&source.text))).collect();
+    let mut folded: BTreeMap<SourceId, Folded<'_>> = sources
+        .iter()
+        .map(|(id, source)| (*id, Folded::new(&source.text)))
+        .collect();
     let mut claims = Vec::new();
     for statement in &survey.statements {
         let Some(token) = &statement.token else {
-            claims.push(claim(&statement.sentence, String::new(), None, ClaimState::Uncited));
+            claims.push(claim(
+                &statement.sentence,
+                String::new(),
+                None,
+                ClaimState::Uncited,
+            ));
             continue;
         };
         for cited in &token.cited {
@@ -40,9 +47,16 @@ pub(crate) fn ledger(survey: &Survey, sources: &Sources) -> Vec<Claim> {
                 (None, true) => ClaimState::Cited,
                 (Some(_), true) => ClaimState::NotFound,
             };
-            let mut claim = claim(&statement.sentence, cited.source.to_string(), cited.quote.clone(), state);
+            let mut claim = claim(
+                &statement.sentence,
+                cited.source.to_string(),
+                cited.quote.clone(),
+                state,
+            );
             if let (Some(quote), Some(text)) = (&cited.quote, folded.get_mut(&cited.source)) {
-                let paged = sources.get(&cited.source).is_some_and(|source| source.meta.pdf.is_some());
+                let paged = sources
+                    .get(&cited.source)
+                    .is_some_and(|source| source.meta.pdf.is_some());
                 hold(&mut claim, text.find(quote), text.text(), paged);
             }
             claims.push(claim);
@@ -52,7 +66,14 @@ pub(crate) fn ledger(survey: &Survey, sources: &Sources) -> Vec<Claim> {
 }
 
 fn claim(sentence: &str, source: String, quote: Option<String>, state: ClaimState) -> Claim {
-    Claim { sentence: sentence.to_owned(), source, quote, found: None, state, difference: None }
+    Claim {
+        sentence: sentence.to_owned(),
+        source,
+        quote,
+        found: None,
+        state,
+        difference: None,
+    }
 }
 
 fn hold(claim: &mut Claim, found: QuoteMatch, text: &str, paged: bool) {
@@ -66,7 +87,9 @@ fn hold(claim: &mut Claim, found: QuoteMatch, text: &str, paged: bool) {
             claim.state = ClaimState::Verbatim;
             claim.found = Some(place(range));
         }
-        QuoteMatch::Near { range, difference, .. } => {
+        QuoteMatch::Near {
+            range, difference, ..
+        } => {
             claim.state = ClaimState::Near;
             claim.found = Some(place(range));
             claim.difference = Some(difference);
@@ -78,7 +101,10 @@ fn hold(claim: &mut Claim, found: QuoteMatch, text: &str, paged: bool) {
 /// What a model has to mend, one line for each claim that does not hold. `uncited`: whether
 /// statements without a citation are among them.
 pub(crate) fn differences(claims: &[Claim], uncited: bool) -> Vec<String> {
-    let lines: Vec<String> = claims.iter().filter_map(|claim| difference(claim, uncited)).collect();
+    let lines: Vec<String> = claims
+        .iter()
+        .filter_map(|claim| difference(claim, uncited))
+        .collect();
     let more = lines.len().saturating_sub(TOLD_LIMIT);
     let mut lines: Vec<String> = lines.into_iter().take(TOLD_LIMIT).collect();
     if more > 0 {

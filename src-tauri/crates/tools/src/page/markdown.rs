@@ -22,15 +22,20 @@ pub(super) fn page(text: &str) -> String {
     // Markdown would read the quotes and brackets of a citation as its own marks.
     let stamp = BlobHash::of(text.as_bytes()).to_string();
     let (text, kept) = keep_tokens(text, &stamp[..16]);
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_FOOTNOTES;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_FOOTNOTES;
     let mut body = String::with_capacity(text.len() * 2);
     let mut title = Title::default();
-    let events = Parser::new_ext(&text, options).map(inert).inspect(|event| title.take(event));
+    let events = Parser::new_ext(&text, options)
+        .map(inert)
+        .inspect(|event| title.take(event));
     html::push_html(&mut body, events);
     for (mark, token) in &kept {
         body = body.replace(mark, &escaped(token));
     }
-    let title = kept.iter().fold(title.text, |title, (mark, _)| title.replace(mark, ""));
+    let title = kept
+        .iter()
+        .fold(title.text, |title, (mark, _)| title.replace(mark, ""));
     format!(
         "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -64,18 +69,36 @@ fn keep_tokens(text: &str, stamp: &str) -> (String, Vec<(String, String)>) {
 fn inert(event: Event<'_>) -> Event<'_> {
     match event {
         Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
-        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-            Event::Start(Tag::Link { link_type, dest_url: safe(dest_url), title, id })
-        }
-        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-            Event::Start(Tag::Image { link_type, dest_url: safe(dest_url), title, id })
-        }
+        Event::Start(Tag::Link {
+            link_type,
+            dest_url,
+            title,
+            id,
+        }) => Event::Start(Tag::Link {
+            link_type,
+            dest_url: safe(dest_url),
+            title,
+            id,
+        }),
+        Event::Start(Tag::Image {
+            link_type,
+            dest_url,
+            title,
+            id,
+        }) => Event::Start(Tag::Image {
+            link_type,
+            dest_url: safe(dest_url),
+            title,
+            id,
+        }),
         event => event,
     }
 }
 
 fn safe(url: CowStr<'_>) -> CowStr<'_> {
-    let scheme = url.split_once(':').map(|(scheme, _)| scheme.trim().to_ascii_lowercase());
+    let scheme = url
+        .split_once(':')
+        .map(|(scheme, _)| scheme.trim().to_ascii_lowercase());
     match scheme.as_deref() {
         None | Some("http" | "https" | "mailto") => url,
         // A colon after a slash belongs to a path.

@@ -44,7 +44,10 @@ pub(crate) enum Media {
 
 impl Media {
     pub(crate) fn of(path: &str) -> Self {
-        let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+        let extension = path
+            .rsplit_once('.')
+            .map_or("", |(_, extension)| extension)
+            .to_ascii_lowercase();
         match extension.as_str() {
             "html" | "htm" => Self::Html,
             "md" | "markdown" => Self::Markdown,

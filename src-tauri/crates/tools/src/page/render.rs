@@ -9,9 +9,9 @@ use longrein_protocol::source::{Claim, ClaimState, SourceMeta, TextRange};
 use longrein_protocol::{BlobHash, SourceId};
 use scraper::{Html, Node};
 
+use super::escaped;
 use super::ledger::Sources;
 use super::survey::{PlacedToken, Survey};
-use super::escaped;
 
 /// Authors named before the rest is counted.
 const AUTHORS_NAMED: usize = 6;
@@ -19,10 +19,21 @@ const AUTHORS_NAMED: usize = 6;
 const STYLE: &str = include_str!("references.css");
 
 /// The page with its citations rendered. `claims` is the ledger of `survey`.
-pub(crate) fn render(mut page: Html, survey: &Survey, claims: &[Claim], sources: &Sources) -> String {
-    let tokens: Vec<&PlacedToken> =
-        survey.statements.iter().filter_map(|statement| statement.token.as_ref()).collect();
-    let cited: Vec<&Claim> = claims.iter().filter(|claim| claim.state != ClaimState::Uncited).collect();
+pub(crate) fn render(
+    mut page: Html,
+    survey: &Survey,
+    claims: &[Claim],
+    sources: &Sources,
+) -> String {
+    let tokens: Vec<&PlacedToken> = survey
+        .statements
+        .iter()
+        .filter_map(|statement| statement.token.as_ref())
+        .collect();
+    let cited: Vec<&Claim> = claims
+        .iter()
+        .filter(|claim| claim.state != ClaimState::Uncited)
+        .collect();
     let references = References::new(&tokens, &cited, sources);
     // Marks that no page can hold by itself, since they hold a hash of the page.
     let stamp = BlobHash::of(written(&page).as_bytes()).to_string();
@@ -42,10 +53,16 @@ pub(crate) fn render(mut page: Html, survey: &Survey, claims: &[Claim], sources:
         let place = page
             .tree
             .nodes()
-            .find(|node| node.value().as_element().is_some_and(|element| element.name() == name))
+            .find(|node| {
+                node.value()
+                    .as_element()
+                    .is_some_and(|element| element.name() == name)
+            })
             .map(|node| node.id());
         if let Some(mut place) = place.and_then(|place| page.tree.get_mut(place)) {
-            let text = Node::Text(scraper::node::Text { text: mark(name).into() });
+            let text = Node::Text(scraper::node::Text {
+                text: mark(name).into(),
+            });
             if first {
                 place.prepend(text);
             } else {
@@ -65,11 +82,19 @@ pub(crate) fn render(mut page: Html, survey: &Survey, claims: &[Claim], sources:
         match name {
             "head" => html.push_str(&head),
             "body" => html.push_str(&references.section()),
-            number => html.push_str(&number.parse().map(|number| references.anchors(number)).unwrap_or_default()),
+            number => html.push_str(
+                &number
+                    .parse()
+                    .map(|number| references.anchors(number))
+                    .unwrap_or_default(),
+            ),
         }
         html.push_str(rest);
     }
-    if html.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("<!doctype")) {
+    if html
+        .get(..9)
+        .is_some_and(|start| start.eq_ignore_ascii_case("<!doctype"))
+    {
         html
     } else {
         format!("<!DOCTYPE html>\n{html}")
@@ -119,18 +144,31 @@ impl<'a> References<'a> {
         for token in tokens {
             let mut of_token = Vec::new();
             for cited in &token.cited {
-                let (Some(claim), Some(source)) = (claims.next(), sources.get(&cited.source)) else { continue };
+                let (Some(claim), Some(source)) = (claims.next(), sources.get(&cited.source))
+                else {
+                    continue;
+                };
                 let work = *numbers.entry(cited.source).or_insert_with(|| {
-                    works.push(Reference { source: cited.source, meta: &source.meta, citations: Vec::new() });
+                    works.push(Reference {
+                        source: cited.source,
+                        meta: &source.meta,
+                        citations: Vec::new(),
+                    });
                     works.len() - 1
                 });
                 count += 1;
                 of_token.push((work, works[work].citations.len()));
-                works[work].citations.push(Citation { number: count, claim });
+                works[work].citations.push(Citation {
+                    number: count,
+                    claim,
+                });
             }
             placed.push(of_token);
         }
-        Self { works, tokens: placed }
+        Self {
+            works,
+            tokens: placed,
+        }
     }
 
     /// What stands in place of a token.
@@ -150,7 +188,11 @@ impl<'a> References<'a> {
             if let Some(doubt) = doubt(claim.state) {
                 let _ = write!(hint, " ({doubt})");
             }
-            let class = if doubt(claim.state).is_some() { "lr-cite lr-doubt" } else { "lr-cite" };
+            let class = if doubt(claim.state).is_some() {
+                "lr-cite lr-doubt"
+            } else {
+                "lr-cite"
+            };
             let _ = write!(
                 html,
                 "<a class=\"{class}\" id=\"lr-cite-{number}\" href=\"#lr-{}\" role=\"doc-noteref\" title=\"{}\">[{}]</a>",
@@ -194,7 +236,10 @@ impl Reference<'_> {
         html.push_str(&place(meta));
         html.push_str("</p><ul>");
         for Citation { number, claim } in &self.citations {
-            let _ = write!(html, "<li><a href=\"#lr-cite-{number}\" role=\"doc-backlink\">cited here</a>");
+            let _ = write!(
+                html,
+                "<li><a href=\"#lr-cite-{number}\" role=\"doc-backlink\">cited here</a>"
+            );
             if let Some(quote) = &claim.quote {
                 let _ = write!(html, ": <q>{}</q>", escaped(quote));
             }
@@ -214,15 +259,28 @@ fn authors(names: &[String]) -> String {
     if names.len() <= AUTHORS_NAMED {
         return names.join(", ");
     }
-    format!("{} and {} others", names[..AUTHORS_NAMED].join(", "), names.len() - AUTHORS_NAMED)
+    format!(
+        "{} and {} others",
+        names[..AUTHORS_NAMED].join(", "),
+        names.len() - AUTHORS_NAMED
+    )
 }
 
 /// A link for what has an address, the name for what is the person's own: never a path.
 fn place(meta: &SourceMeta) -> String {
-    let web = meta.url.as_deref().filter(|url| url.starts_with("https://") || url.starts_with("http://"));
+    let web = meta
+        .url
+        .as_deref()
+        .filter(|url| url.starts_with("https://") || url.starts_with("http://"));
     match (web, &meta.file) {
-        (Some(url), _) => format!("<a href=\"{0}\" rel=\"noopener noreferrer\">{0}</a>", escaped(url)),
-        (None, Some(file)) => format!("<span class=\"lr-file\">{}</span>", escaped(file.trim_start_matches('/'))),
+        (Some(url), _) => format!(
+            "<a href=\"{0}\" rel=\"noopener noreferrer\">{0}</a>",
+            escaped(url)
+        ),
+        (None, Some(file)) => format!(
+            "<span class=\"lr-file\">{}</span>",
+            escaped(file.trim_start_matches('/'))
+        ),
         (None, None) => meta.url.as_deref().map(escaped).unwrap_or_default(),
     }
 }
@@ -235,6 +293,9 @@ fn doubt(state: ClaimState) -> Option<&'static str> {
     match state {
         ClaimState::Near => Some("not in these words"),
         ClaimState::NotFound => Some("not found in this source"),
-        ClaimState::Verbatim | ClaimState::Cited | ClaimState::SourceNotRead | ClaimState::Uncited => None,
+        ClaimState::Verbatim
+        | ClaimState::Cited
+        | ClaimState::SourceNotRead
+        | ClaimState::Uncited => None,
     }
 }

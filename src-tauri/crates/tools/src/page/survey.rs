@@ -46,8 +46,13 @@ pub(crate) struct PlacedToken {
 impl Survey {
     /// The sources that the page names.
     pub(crate) fn cited(&self) -> BTreeSet<SourceId> {
-        let tokens = self.statements.iter().filter_map(|statement| statement.token.as_ref());
-        tokens.flat_map(|token| token.cited.iter().map(|cited| cited.source)).collect()
+        let tokens = self
+            .statements
+            .iter()
+            .filter_map(|statement| statement.token.as_ref());
+        tokens
+            .flat_map(|token| token.cited.iter().map(|cited| cited.source))
+            .collect()
     }
 }
 
@@ -60,7 +65,10 @@ pub(crate) fn survey(page: &Html) -> Survey {
             Node::Comment(comment) => walk.misplaced(comment, "a comment"),
             Node::Element(element) => {
                 for (name, value) in element.attrs() {
-                    walk.misplaced(value, &format!("the attribute {name} of <{}>", element.name()));
+                    walk.misplaced(
+                        value,
+                        &format!("the attribute {name} of <{}>", element.name()),
+                    );
                 }
                 if element.name() == "br" {
                     walk.text(node, " ");
@@ -122,7 +130,10 @@ impl Walk {
     }
 
     fn text(&mut self, node: NodeRef<'_, Node>, text: &str) {
-        let names: Vec<&str> = node.ancestors().filter_map(|outer| element(&outer)).collect();
+        let names: Vec<&str> = node
+            .ancestors()
+            .filter_map(|outer| element(&outer))
+            .collect();
         if names.contains(&"title") && names.contains(&"head") {
             self.title.push_str(text);
         }
@@ -139,7 +150,12 @@ impl Walk {
             self.blocks.push(((id, exempt), Block::default()));
             self.blocks.len() - 1
         });
-        if self.blocks[number].1.part.replace(part).is_some_and(|before| before != part) {
+        if self.blocks[number]
+            .1
+            .part
+            .replace(part)
+            .is_some_and(|before| before != part)
+        {
             self.blocks[number].1.words(" ");
         }
         if let Some(name) = names.iter().find(|name| is_pressed(name)) {
@@ -163,7 +179,12 @@ impl Walk {
                 }
                 Found::Malformed(token) => {
                     let around = show::cut(&text[token.range.start..], PLACE_BYTES);
-                    self.fault(format!("`{}` (at “{}”) {}", token.excerpt, around.trim(), token.problem));
+                    self.fault(format!(
+                        "`{}` (at “{}”) {}",
+                        token.excerpt,
+                        around.trim(),
+                        token.problem
+                    ));
                 }
             }
         }
@@ -172,7 +193,10 @@ impl Walk {
 
     fn finish(mut self, page: &Html) -> Survey {
         if self.citations > CITATIONS_LIMIT {
-            self.fault(format!("the page has {} citations, more than {CITATIONS_LIMIT}", self.citations));
+            self.fault(format!(
+                "the page has {} citations, more than {CITATIONS_LIMIT}",
+                self.citations
+            ));
         }
         let mut statements = Vec::new();
         for ((id, exempt), block) in self.blocks {
@@ -180,7 +204,10 @@ impl Walk {
             let sentence = |range: &Range<usize>| block.text[range.clone()].to_owned();
             if block.tokens.is_empty() {
                 let covered = page.tree.get(id).is_some_and(|node| {
-                    self.covered.contains(&id) || node.ancestors().any(|outer| self.covered.contains(&outer.id()))
+                    self.covered.contains(&id)
+                        || node
+                            .ancestors()
+                            .any(|outer| self.covered.contains(&outer.id()))
                 });
                 if exempt || covered {
                     continue;
@@ -191,17 +218,30 @@ impl Walk {
                         .iter()
                         .map(sentence)
                         .filter(|sentence| states(sentence, introduces))
-                        .map(|sentence| Statement { sentence, token: None }),
+                        .map(|sentence| Statement {
+                            sentence,
+                            token: None,
+                        }),
                 );
                 continue;
             }
             for (offset, token) in block.tokens {
-                let carries = ranges.iter().rfind(|range| range.start < offset).or(ranges.first());
+                let carries = ranges
+                    .iter()
+                    .rfind(|range| range.start < offset)
+                    .or(ranges.first());
                 let sentence = carries.map(sentence).unwrap_or_default();
-                statements.push(Statement { sentence, token: Some(token) });
+                statements.push(Statement {
+                    sentence,
+                    token: Some(token),
+                });
             }
         }
-        let title = if self.title.trim().is_empty() { self.heading } else { self.title };
+        let title = if self.title.trim().is_empty() {
+            self.heading
+        } else {
+            self.title
+        };
         Survey {
             title: title.split_whitespace().collect::<Vec<_>>().join(" "),
             faults: self.faults,
@@ -220,7 +260,10 @@ impl Block {
                 }
                 continue;
             }
-            if self.after_token && matches!(letter, '.' | ',' | ';' | ':' | '!' | '?') && self.text.ends_with(' ') {
+            if self.after_token
+                && matches!(letter, '.' | ',' | ';' | ':' | '!' | '?')
+                && self.text.ends_with(' ')
+            {
                 self.text.pop();
             }
             self.after_token = false;
@@ -235,7 +278,10 @@ impl Block {
 }
 
 fn states(sentence: &str, introduces: bool) -> bool {
-    let words = sentence.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count();
+    let words = sentence
+        .split_whitespace()
+        .filter(|word| word.contains(char::is_alphabetic))
+        .count();
     words >= STATEMENT_WORDS && !sentence.ends_with('?') && !(introduces && sentence.ends_with(':'))
 }
 
@@ -247,30 +293,42 @@ fn element<'a>(node: &NodeRef<'a, Node>) -> Option<&'a str> {
 /// the innermost block), and the innermost block in any case.
 fn block_of(node: NodeRef<'_, Node>) -> (NodeId, NodeId) {
     let outer: Vec<NodeRef<'_, Node>> = node.ancestors().collect();
-    let whole = outer.iter().find(|outer| element(outer).is_some_and(is_whole));
-    let inner = outer.iter().find(|outer| element(outer).is_some_and(|name| !is_inline(name)));
+    let whole = outer
+        .iter()
+        .find(|outer| element(outer).is_some_and(is_whole));
+    let inner = outer
+        .iter()
+        .find(|outer| element(outer).is_some_and(|name| !is_inline(name)));
     let inner = inner.or(outer.last()).map_or(node.id(), |outer| outer.id());
     (whole.map_or(inner, |whole| whole.id()), inner)
 }
 
 /// The table, figure or quotation that a citation in its caption or footer covers.
 fn covering(node: NodeRef<'_, Node>) -> Option<NodeId> {
-    let caption = node
-        .ancestors()
-        .find(|outer| matches!(element(outer), Some("caption" | "figcaption" | "footer" | "cite")))?;
+    let caption = node.ancestors().find(|outer| {
+        matches!(
+            element(outer),
+            Some("caption" | "figcaption" | "footer" | "cite")
+        )
+    })?;
     let wanted: &[&str] = match element(&caption) {
         Some("caption") => &["table"],
         Some("figcaption") => &["figure"],
         _ => &["blockquote"],
     };
-    let whole = caption.ancestors().find(|outer| element(outer).is_some_and(|name| wanted.contains(&name)));
+    let whole = caption
+        .ancestors()
+        .find(|outer| element(outer).is_some_and(|name| wanted.contains(&name)));
     whole.map(|whole| whole.id())
 }
 
 /// Whether a list, a table or a quotation follows the block or stands in it.
 fn introduces(block: NodeRef<'_, Node>) -> bool {
     let shows = |node: NodeRef<'_, Node>| {
-        matches!(element(&node), Some("ul" | "ol" | "dl" | "table" | "blockquote" | "pre" | "figure"))
+        matches!(
+            element(&node),
+            Some("ul" | "ol" | "dl" | "table" | "blockquote" | "pre" | "figure")
+        )
     };
     let next = block.next_siblings().find(|next| next.value().is_element());
     next.is_some_and(shows) || block.children().any(shows)
@@ -284,8 +342,35 @@ fn is_whole(name: &str) -> bool {
 fn is_inline(name: &str) -> bool {
     matches!(
         name,
-        "a" | "abbr" | "b" | "bdi" | "bdo" | "cite" | "code" | "data" | "del" | "dfn" | "em" | "font" | "i" | "ins" | "kbd"
-            | "label" | "mark" | "q" | "s" | "samp" | "small" | "span" | "strong" | "sub" | "sup" | "time" | "tt" | "u" | "var" | "wbr"
+        "a" | "abbr"
+            | "b"
+            | "bdi"
+            | "bdo"
+            | "cite"
+            | "code"
+            | "data"
+            | "del"
+            | "dfn"
+            | "em"
+            | "font"
+            | "i"
+            | "ins"
+            | "kbd"
+            | "label"
+            | "mark"
+            | "q"
+            | "s"
+            | "samp"
+            | "small"
+            | "span"
+            | "strong"
+            | "sub"
+            | "sup"
+            | "time"
+            | "tt"
+            | "u"
+            | "var"
+            | "wbr"
     )
 }
 
@@ -293,8 +378,24 @@ fn is_inline(name: &str) -> bool {
 fn is_exempt(name: &str) -> bool {
     matches!(
         name,
-        "header" | "footer" | "nav" | "aside" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "caption" | "figcaption" | "th"
-            | "dt" | "summary" | "label" | "legend" | "pre"
+        "header"
+            | "footer"
+            | "nav"
+            | "aside"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "caption"
+            | "figcaption"
+            | "th"
+            | "dt"
+            | "summary"
+            | "label"
+            | "legend"
+            | "pre"
     )
 }
 
@@ -302,8 +403,21 @@ fn is_exempt(name: &str) -> bool {
 fn is_no_text(name: &str) -> bool {
     matches!(
         name,
-        "script" | "style" | "template" | "title" | "textarea" | "select" | "svg" | "math" | "iframe" | "noscript"
-            | "noframes" | "noembed" | "object" | "xmp" | "plaintext"
+        "script"
+            | "style"
+            | "template"
+            | "title"
+            | "textarea"
+            | "select"
+            | "svg"
+            | "math"
+            | "iframe"
+            | "noscript"
+            | "noframes"
+            | "noembed"
+            | "object"
+            | "xmp"
+            | "plaintext"
     )
 }
 

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use longrein_protocol::source::{ClaimState, PdfReceipt, SourceMeta};
 use longrein_protocol::SourceId;
+use longrein_protocol::source::{ClaimState, PdfReceipt, SourceMeta};
 
 use super::*;
 
@@ -11,7 +11,10 @@ const GRAPHS: &str = "A hierarchical graph answers queries fast. It needs three 
 
 /// S1 is a note of the person's, S2 a paper of three pages, S3 a page of the web.
 fn sources() -> Sources {
-    let source = |meta: SourceMeta, text: &str| SourceText { meta, text: text.into() };
+    let source = |meta: SourceMeta, text: &str| SourceText {
+        meta,
+        text: text.into(),
+    };
     BTreeMap::from([
         (
             SourceId(1),
@@ -33,7 +36,11 @@ fn sources() -> Sources {
                 SourceMeta {
                     title: "Flat".to_owned(),
                     file: Some("flat.pdf".to_owned()),
-                    pdf: Some(PdfReceipt { pages: 3, read: 3, ..PdfReceipt::default() }),
+                    pdf: Some(PdfReceipt {
+                        pages: 3,
+                        read: 3,
+                        ..PdfReceipt::default()
+                    }),
                     ..SourceMeta::default()
                 },
                 "One.\u{c}The flat index scans everything.\u{c}Three.",
@@ -60,9 +67,27 @@ fn check(media: Media, text: &str, expected: Expect) {
     let mut table = String::new();
     for claim in ledger(&survey, &sources()) {
         let state = serde_json::to_value(claim.state).unwrap();
-        let page = claim.found.and_then(|found| found.page).map(|page| format!(" p{page}")).unwrap_or_default();
-        let quote = claim.quote.map(|quote| format!(" “{quote}”")).unwrap_or_default();
-        writeln!(table, "{}{}{quote}{page}: {}", state.as_str().unwrap(), if claim.source.is_empty() { String::new() } else { format!(" {}", claim.source) }, claim.sentence).unwrap();
+        let page = claim
+            .found
+            .and_then(|found| found.page)
+            .map(|page| format!(" p{page}"))
+            .unwrap_or_default();
+        let quote = claim
+            .quote
+            .map(|quote| format!(" “{quote}”"))
+            .unwrap_or_default();
+        writeln!(
+            table,
+            "{}{}{quote}{page}: {}",
+            state.as_str().unwrap(),
+            if claim.source.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", claim.source)
+            },
+            claim.sentence
+        )
+        .unwrap();
     }
     for fault in survey.faults {
         writeln!(table, "fault: {fault}").unwrap();
@@ -164,16 +189,26 @@ fn markdown_cites_like_html_and_its_raw_html_is_text() {
         - One is cited here [S2: \"The flat index scans everything.\"]\n- <script>alert(1)</script>\n\n\
         [a link](javascript:alert(1)) and [another](https://example.org/a:b) say something\n\n\
         | a | b |\n|---|---|\n| This row has a citation | [S3] |\n";
-    check(Media::Markdown, text, expect![[r#"
+    check(
+        Media::Markdown,
+        text,
+        expect![[r#"
         cited S1: Graphs and trees
         near S1 “answers *queries* _fast_”: Fast.
         cited S2: And code.
         verbatim S2 “The flat index scans everything.” p2: One is cited here
         uncited: a link and another say something
         cited S3: This row has a citation
-    "#]]);
+    "#]],
+    );
     let html = rendered(Media::Markdown, text);
-    let body = html.split_once("<main>").unwrap().1.split_once("</main>").unwrap().0;
+    let body = html
+        .split_once("<main>")
+        .unwrap()
+        .1
+        .split_once("</main>")
+        .unwrap()
+        .0;
     expect![[r##"
 
         <h1>Graphs <em>and</em> trees <a class="lr-cite" id="lr-cite-1" href="#lr-S1" role="doc-noteref" title="Graphs &amp; &lt;script&gt;alert(1)&lt;/script&gt; &quot;trees&quot;">[1]</a></h1>
@@ -202,7 +237,9 @@ fn a_page_is_rendered_with_links_into_its_references() {
     );
     let style = html.find("<style id=\"lr-style\">").unwrap();
     let end = html.find("</style>").unwrap();
-    let shown = format!("{}…{}", &html[..style + 21], &html[end..]).replace("<li", "\n<li").replace("<p", "\n<p");
+    let shown = format!("{}…{}", &html[..style + 21], &html[end..])
+        .replace("<li", "\n<li")
+        .replace("<p", "\n<p");
     expect![[r##"
         <!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><style id="lr-style">…</style><title>Indexes</title></head><body>
         <p class="lead" data-x="1">Fast &amp; good <a class="lr-cite" id="lr-cite-1" href="#lr-S1" role="doc-noteref" title="“answers queries fast” — Graphs &amp; &lt;script&gt;alert(1)&lt;/script&gt; &quot;trees&quot;">[1]</a>; flat <a class="lr-cite" id="lr-cite-2" href="#lr-S2" role="doc-noteref" title="“flat index scans” — Flat, page 2">[2]</a><a class="lr-cite" id="lr-cite-3" href="#lr-S3" role="doc-noteref" title="On the web">[3]</a><a class="lr-cite" id="lr-cite-4" href="#lr-S1" role="doc-noteref" title="“three times the memory” — Graphs &amp; &lt;script&gt;alert(1)&lt;/script&gt; &quot;trees&quot;">[1]</a>.</p>
@@ -222,11 +259,28 @@ fn a_page_is_rendered_with_links_into_its_references() {
 
 #[test]
 fn what_a_document_says_of_itself_is_inert_on_the_page() {
-    let html = rendered(Media::Html, "<p>Words here [S1: \"A hierarchical graph\"][S3]</p>");
-    assert!(!html.contains("<script>") && !html.contains("<b>"), "{html}");
-    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{html}");
-    assert!(html.contains("href=\"https://example.org/a?b=1&amp;c=&quot;2&quot;\""), "{html}");
-    assert!(html.starts_with("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><style id=\"lr-style\">"), "{html}");
+    let html = rendered(
+        Media::Html,
+        "<p>Words here [S1: \"A hierarchical graph\"][S3]</p>",
+    );
+    assert!(
+        !html.contains("<script>") && !html.contains("<b>"),
+        "{html}"
+    );
+    assert!(
+        html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"),
+        "{html}"
+    );
+    assert!(
+        html.contains("href=\"https://example.org/a?b=1&amp;c=&quot;2&quot;\""),
+        "{html}"
+    );
+    assert!(
+        html.starts_with(
+            "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><style id=\"lr-style\">"
+        ),
+        "{html}"
+    );
     assert!(html.contains("Author 6 and 2 others"), "{html}");
 }
 
@@ -234,14 +288,25 @@ fn what_a_document_says_of_itself_is_inert_on_the_page() {
 fn a_page_can_not_forge_the_marks_of_the_renderer() {
     let forged = "<p>\u{e000}0000000000000000:0\u{e001} and \u{e000}body\u{e001} [S3]</p>";
     let html = rendered(Media::Html, forged);
-    assert!(html.contains("\u{e000}0000000000000000:0\u{e001} and \u{e000}body\u{e001}"), "{html}");
+    assert!(
+        html.contains("\u{e000}0000000000000000:0\u{e001} and \u{e000}body\u{e001}"),
+        "{html}"
+    );
     assert_eq!(html.matches("lr-cite-1").count(), 2, "{html}");
 }
 
 #[test]
 fn a_page_without_citations_is_left_as_it_is() {
-    let html = rendered(Media::Html, "<!DOCTYPE html><p>Short.</p><noscript><p>No script</p></noscript>");
-    assert!(html.ends_with("</head><body><p>Short.</p><noscript><p>No script</p></noscript></body></html>"), "{html}");
+    let html = rendered(
+        Media::Html,
+        "<!DOCTYPE html><p>Short.</p><noscript><p>No script</p></noscript>",
+    );
+    assert!(
+        html.ends_with(
+            "</head><body><p>Short.</p><noscript><p>No script</p></noscript></body></html>"
+        ),
+        "{html}"
+    );
 }
 
 #[test]
@@ -249,12 +314,22 @@ fn a_deep_or_broken_page_breaks_nothing() {
     let deep = format!("{}words [S1]", "<div>".repeat(900));
     assert_eq!(survey(&parse(&deep, Media::Html).unwrap()).cited().len(), 1);
     assert!(parse(&"> ".repeat(50_000), Media::Markdown).is_err());
-    for text in ["", "<", "<p", "<frameset><frame></frameset>", "</body></html><p>after [S1]", "\0[S1]\0"] {
+    for text in [
+        "",
+        "<",
+        "<p",
+        "<frameset><frame></frameset>",
+        "</body></html><p>after [S1]",
+        "\0[S1]\0",
+    ] {
         rendered(Media::Html, text);
     }
     let many = "[S1]".repeat(2_001);
     let survey = survey(&parse(&many, Media::Html).unwrap());
-    assert_eq!(survey.faults, ["the page has 2001 citations, more than 2000"]);
+    assert_eq!(
+        survey.faults,
+        ["the page has 2001 citations, more than 2000"]
+    );
 }
 
 #[test]
@@ -270,7 +345,14 @@ fn what_does_not_hold_is_told_in_lines_that_say_how_to_mend_it() {
     assert_eq!(differences(&claims, false).len(), 3);
     let uncited = "<p>This statement has no citation.</p>".repeat(50);
     let claims = ledger(&survey(&parse(&uncited, Media::Html).unwrap()), &sources());
-    assert!(claims.iter().all(|claim| claim.state == ClaimState::Uncited));
+    assert!(
+        claims
+            .iter()
+            .all(|claim| claim.state == ClaimState::Uncited)
+    );
     let told = differences(&claims, true);
-    assert_eq!((told.len(), told[20].as_str()), (21, "… and 30 more of these"));
+    assert_eq!(
+        (told.len(), told[20].as_str()),
+        (21, "… and 30 more of these")
+    );
 }

@@ -13,10 +13,13 @@ const CHARSET_LIMIT_BYTES: usize = 1024;
 
 /// The encoding that the page says it is written in.
 pub(super) fn charset(bytes: &[u8]) -> Option<&'static Encoding> {
-    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(CHARSET_LIMIT_BYTES)]).to_ascii_lowercase();
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(CHARSET_LIMIT_BYTES)])
+        .to_ascii_lowercase();
     let (_, after) = head.split_once("charset=")?;
     let label = after.trim_start_matches(['"', '\'']);
-    let end = label.find(['"', '\'', ' ', ';', '>', '/']).unwrap_or(label.len());
+    let end = label
+        .find(['"', '\'', ' ', ';', '>', '/'])
+        .unwrap_or(label.len());
     Encoding::for_label(&label.as_bytes()[..end])
 }
 
@@ -129,13 +132,20 @@ impl Reading {
         if self.silent > 0 || self.text.is_empty() {
             return;
         }
-        self.text.truncate(self.text.trim_end_matches([' ', '\n']).len());
+        self.text
+            .truncate(self.text.trim_end_matches([' ', '\n']).len());
         self.text.push_str("\n\n");
     }
 
     fn describe(&mut self, element: &scraper::node::Element) {
-        let name = element.attr("name").or_else(|| element.attr("property")).unwrap_or_default();
-        let Some(content) = element.attr("content").filter(|content| !content.trim().is_empty()) else {
+        let name = element
+            .attr("name")
+            .or_else(|| element.attr("property"))
+            .unwrap_or_default();
+        let Some(content) = element
+            .attr("content")
+            .filter(|content| !content.trim().is_empty())
+        else {
             return;
         };
         match name.to_ascii_lowercase().as_str() {
@@ -145,7 +155,11 @@ impl Reading {
                     self.meta.authors.push(content.to_owned());
                 }
             }
-            "citation_publication_date" | "citation_date" | "dc.date" | "date" | "article:published_time"
+            "citation_publication_date"
+            | "citation_date"
+            | "dc.date"
+            | "date"
+            | "article:published_time"
                 if self.meta.date.is_none() =>
             {
                 self.meta.date = Some(content.to_owned());
@@ -158,15 +172,57 @@ impl Reading {
 fn is_silent(name: &str) -> bool {
     matches!(
         name,
-        "script" | "style" | "head" | "template" | "noscript" | "svg" | "math" | "iframe" | "object" | "nav" | "select" | "button"
+        "script"
+            | "style"
+            | "head"
+            | "template"
+            | "noscript"
+            | "svg"
+            | "math"
+            | "iframe"
+            | "object"
+            | "nav"
+            | "select"
+            | "button"
     )
 }
 
 fn is_block(name: &str) -> bool {
     matches!(
         name,
-        "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "dd" | "details" | "div" | "dl" | "dt"
-            | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6"
-            | "header" | "hr" | "li" | "main" | "ol" | "p" | "pre" | "section" | "summary" | "table" | "tr" | "ul"
+        "address"
+            | "article"
+            | "aside"
+            | "blockquote"
+            | "body"
+            | "caption"
+            | "dd"
+            | "details"
+            | "div"
+            | "dl"
+            | "dt"
+            | "fieldset"
+            | "figcaption"
+            | "figure"
+            | "footer"
+            | "form"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "header"
+            | "hr"
+            | "li"
+            | "main"
+            | "ol"
+            | "p"
+            | "pre"
+            | "section"
+            | "summary"
+            | "table"
+            | "tr"
+            | "ul"
     )
 }

@@ -48,7 +48,10 @@ fn describe(meta: &mut longrein_protocol::source::SourceMeta, matter: &str) {
         let item = line.trim_start().strip_prefix("- ");
         let value = if let Some(item) = item {
             item
-        } else if let Some((name, value)) = line.split_once(':').filter(|_| !line.starts_with([' ', '\t', '#'])) {
+        } else if let Some((name, value)) = line
+            .split_once(':')
+            .filter(|_| !line.starts_with([' ', '\t', '#']))
+        {
             key = name.trim().to_ascii_lowercase();
             value
         } else {
@@ -58,14 +61,18 @@ fn describe(meta: &mut longrein_protocol::source::SourceMeta, matter: &str) {
         match key.as_str() {
             "title" if meta.title.is_empty() => meta.title = unquoted(value).to_owned(),
             "author" | "authors" => meta.authors.extend(list(value)),
-            "date" | "year" | "published" if meta.date.is_none() => meta.date = Some(unquoted(value).to_owned()),
+            "date" | "year" | "published" if meta.date.is_none() => {
+                meta.date = Some(unquoted(value).to_owned())
+            }
             _ => {}
         }
     }
 }
 
 fn list(value: &str) -> Vec<String> {
-    let inner = value.strip_prefix('[').and_then(|value| value.strip_suffix(']'));
+    let inner = value
+        .strip_prefix('[')
+        .and_then(|value| value.strip_suffix(']'));
     let names: Vec<&str> = match inner {
         Some(inner) => inner.split(',').collect(),
         None => vec![value],
@@ -79,7 +86,10 @@ fn list(value: &str) -> Vec<String> {
 
 fn unquoted(value: &str) -> &str {
     for quote in ['"', '\''] {
-        if let Some(inner) = value.strip_prefix(quote).and_then(|value| value.strip_suffix(quote)) {
+        if let Some(inner) = value
+            .strip_prefix(quote)
+            .and_then(|value| value.strip_suffix(quote))
+        {
             return inner;
         }
     }
@@ -92,7 +102,9 @@ fn first_heading(body: &str) -> Option<String> {
         if let Some(title) = line.strip_prefix("# ") {
             return Some(title.trim().trim_end_matches('#').trim().to_owned());
         }
-        let underlined = lines.peek().is_some_and(|next| next.len() > 2 && next.trim_end().bytes().all(|byte| byte == b'='));
+        let underlined = lines
+            .peek()
+            .is_some_and(|next| next.len() > 2 && next.trim_end().bytes().all(|byte| byte == b'='));
         if underlined && !line.trim().is_empty() {
             return Some(line.trim().to_owned());
         }

@@ -104,7 +104,9 @@ pub(crate) fn read(kind: Kind, path: &str, bytes: &[u8]) -> Result<Document, Doc
         let end = document.text.floor_char_boundary(TEXT_LIMIT_BYTES);
         document.text.truncate(end);
         document.hidden.retain(|range| range.end <= end);
-        document.notes.push(format!("only its first {TEXT_LIMIT_BYTES} bytes of text were read"));
+        document.notes.push(format!(
+            "only its first {TEXT_LIMIT_BYTES} bytes of text were read"
+        ));
     }
     let meta = &mut document.meta;
     kind.media_type().clone_into(&mut meta.media_type);
@@ -112,17 +114,34 @@ pub(crate) fn read(kind: Kind, path: &str, bytes: &[u8]) -> Result<Document, Doc
     meta.private = true;
     meta.title = tidy(&meta.title);
     if meta.title.is_empty() {
-        path.rsplit('/').next().unwrap_or(path).clone_into(&mut meta.title);
+        path.rsplit('/')
+            .next()
+            .unwrap_or(path)
+            .clone_into(&mut meta.title);
     }
-    meta.authors = meta.authors.iter().map(|author| tidy(author)).filter(|author| !author.is_empty()).collect();
+    meta.authors = meta
+        .authors
+        .iter()
+        .map(|author| tidy(author))
+        .filter(|author| !author.is_empty())
+        .collect();
     meta.authors.truncate(AUTHORS_LIMIT);
-    meta.date = meta.date.take().map(|date| tidy(&date)).filter(|date| !date.is_empty());
+    meta.date = meta
+        .date
+        .take()
+        .map(|date| tidy(&date))
+        .filter(|date| !date.is_empty());
     Ok(document)
 }
 
 impl Document {
     fn of(text: String) -> Self {
-        Self { meta: SourceMeta::default(), text, hidden: Vec::new(), notes: Vec::new() }
+        Self {
+            meta: SourceMeta::default(),
+            text,
+            hidden: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 }
 
@@ -136,7 +155,10 @@ fn tidy(text: &str) -> String {
 /// Bytes as text: by their byte order mark, as UTF-8, by the label, or as Western European.
 fn decoded(bytes: &[u8], label: Option<&'static Encoding>) -> Result<String, DocumentError> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
-        return Ok(encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned());
+        return Ok(encoding
+            .decode_without_bom_handling(&bytes[mark..])
+            .0
+            .into_owned());
     }
     if bytes.contains(&0) {
         return Err(DocumentError::Binary);
@@ -144,6 +166,8 @@ fn decoded(bytes: &[u8], label: Option<&'static Encoding>) -> Result<String, Doc
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Ok(text.to_owned());
     }
-    let encoding = label.filter(|encoding| *encoding != UTF_8).unwrap_or(WINDOWS_1252);
+    let encoding = label
+        .filter(|encoding| *encoding != UTF_8)
+        .unwrap_or(WINDOWS_1252);
     Ok(encoding.decode_without_bom_handling(bytes).0.into_owned())
 }

@@ -61,7 +61,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, DocumentError> {
             let read = AssertUnwindSafe(|| read_pages(&bytes, &sender, &stopped));
             if panic::catch_unwind(read).is_err() {
                 // The receiver may be gone, and then nobody wants to know.
-                let _ = sender.send(News::Broken(DocumentError::BrokenPdf("its structure is damaged".to_owned())));
+                let _ = sender.send(News::Broken(DocumentError::BrokenPdf(
+                    "its structure is damaged".to_owned(),
+                )));
             }
         })
         .map_err(|error| DocumentError::BrokenPdf(error.to_string()))?;
@@ -76,7 +78,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, DocumentError> {
             Err(RecvTimeoutError::Disconnected) => break Ok(()),
             Err(RecvTimeoutError::Timeout) => {
                 leave_alone(reader);
-                break if collected.receipt.read > 0 { Ok(()) } else { Err(DocumentError::TooSlow(TIME_LIMIT.as_secs())) };
+                break if collected.receipt.read > 0 {
+                    Ok(())
+                } else {
+                    Err(DocumentError::TooSlow(TIME_LIMIT.as_secs()))
+                };
             }
         }
         if collected.text.len() > TEXT_LIMIT_BYTES {
@@ -90,11 +96,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, DocumentError> {
 /// A thread can't be ended. It is told to stop and counted until it does.
 fn leave_alone(reader: thread::JoinHandle<()>) {
     HANGING.fetch_add(1, Ordering::Relaxed);
-    let waiting = thread::Builder::new().name(THREAD.to_owned()).spawn(move || {
-        if reader.join().is_ok() {
-            HANGING.fetch_sub(1, Ordering::Relaxed);
-        }
-    });
+    let waiting = thread::Builder::new()
+        .name(THREAD.to_owned())
+        .spawn(move || {
+            if reader.join().is_ok() {
+                HANGING.fetch_sub(1, Ordering::Relaxed);
+            }
+        });
     if waiting.is_err() {
         tracing::warn!("a PDF hangs and no thread could be had to wait for it");
     }
@@ -129,14 +137,21 @@ fn read_pages(bytes: &[u8], sender: &SyncSender<News>, stop: &AtomicBool) {
     let pages: Vec<u32> = pdf.get_pages().into_keys().collect();
     let refused = mend::mend(&mut pdf);
     let meta = mend::described(&pdf);
-    if sender.send(News::Opened(Box::new(meta), pages.len())).is_err() {
+    if sender
+        .send(News::Opened(Box::new(meta), pages.len()))
+        .is_err()
+    {
         return;
     }
     for page in pages.into_iter().take(PAGES_LIMIT) {
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        let text = if refused.contains(&page) { None } else { read_page(&pdf, page, stop) };
+        let text = if refused.contains(&page) {
+            None
+        } else {
+            read_page(&pdf, page, stop)
+        };
         if sender.send(News::Page(text)).is_err() {
             return;
         }
@@ -146,7 +161,11 @@ fn read_pages(bytes: &[u8], sender: &SyncSender<News>, stop: &AtomicBool) {
 fn read_page(pdf: &Pdf, page: u32, stop: &AtomicBool) -> Option<String> {
     let read = AssertUnwindSafe(|| {
         let mut text = String::new();
-        let mut output = Bounded { inner: PlainTextOutput::new(&mut text), stop, left: PAGE_LIMIT_CHARACTERS };
+        let mut output = Bounded {
+            inner: PlainTextOutput::new(&mut text),
+            stop,
+            left: PAGE_LIMIT_CHARACTERS,
+        };
         pdf_extract::output_doc_page(pdf, &mut output, page).ok()?;
         Some(text)
     });
@@ -193,7 +212,8 @@ impl OutputDev for Bounded<'_> {
     ) -> Result<(), OutputError> {
         self.go_on()?;
         self.left -= 1;
-        self.inner.output_character(transform, width, spacing, size, character)
+        self.inner
+            .output_character(transform, width, spacing, size, character)
     }
 
     fn begin_word(&mut self) -> Result<(), OutputError> {
@@ -209,11 +229,23 @@ impl OutputDev for Bounded<'_> {
         self.inner.end_line()
     }
 
-    fn stroke(&mut self, _: &Transform, _: &ColorSpace, _: &[f64], _: &Path) -> Result<(), OutputError> {
+    fn stroke(
+        &mut self,
+        _: &Transform,
+        _: &ColorSpace,
+        _: &[f64],
+        _: &Path,
+    ) -> Result<(), OutputError> {
         self.go_on()
     }
 
-    fn fill(&mut self, _: &Transform, _: &ColorSpace, _: &[f64], _: &Path) -> Result<(), OutputError> {
+    fn fill(
+        &mut self,
+        _: &Transform,
+        _: &ColorSpace,
+        _: &[f64],
+        _: &Path,
+    ) -> Result<(), OutputError> {
         self.go_on()
     }
 }
@@ -253,7 +285,8 @@ impl Collected {
             if bibliography::is_whole_page(&page, from) {
                 self.receipt.bibliography.push(self.taken);
             }
-            self.hidden.push(self.text.len() + from..self.text.len() + page.len());
+            self.hidden
+                .push(self.text.len() + from..self.text.len() + page.len());
         }
         self.text.push_str(&page);
     }
@@ -270,21 +303,41 @@ impl Collected {
         }
         let notes = notes(receipt, self.taken);
         self.meta.pdf = Some(self.receipt);
-        Ok(Document { meta: self.meta, text: self.text, hidden: self.hidden, notes })
+        Ok(Document {
+            meta: self.meta,
+            text: self.text,
+            hidden: self.hidden,
+            notes,
+        })
     }
 }
 
 fn notes(receipt: &PdfReceipt, taken: u32) -> Vec<String> {
     let mut notes = Vec::new();
-    let listed = |pages: &[u32]| pages.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let listed = |pages: &[u32]| {
+        pages
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     if !receipt.failed.is_empty() {
-        notes.push(format!("pages that could not be read: {}", listed(&receipt.failed)));
+        notes.push(format!(
+            "pages that could not be read: {}",
+            listed(&receipt.failed)
+        ));
     }
     if !receipt.empty.is_empty() {
-        notes.push(format!("pages without text (they may need OCR): {}", listed(&receipt.empty)));
+        notes.push(format!(
+            "pages without text (they may need OCR): {}",
+            listed(&receipt.empty)
+        ));
     }
     if receipt.cut {
-        notes.push(format!("only its first {taken} of {} pages were read", receipt.pages));
+        notes.push(format!(
+            "only its first {taken} of {} pages were read",
+            receipt.pages
+        ));
     }
     notes
 }

@@ -6,7 +6,8 @@ use super::*;
 use crate::library::passages::passages;
 
 fn document(path: &str, bytes: &[u8]) -> Document {
-    read(Kind::of(path).expect("a kind that is read"), path, bytes).expect("a document that can be read")
+    read(Kind::of(path).expect("a kind that is read"), path, bytes)
+        .expect("a document that can be read")
 }
 
 /// Title, authors and date in a line.
@@ -37,7 +38,8 @@ fn front_matter_says_what_a_markdown_document_is() {
         "Title below" by ["Ada Doe", "Bo Roe"] of None hidden [0..68]
         "name.md" by [] of None hidden []
         "name.md" by [] of None hidden []
-        "Then a heading" by [] of None hidden []"#]].assert_eq(&table.join("\n"));
+        "Then a heading" by [] of None hidden []"#]]
+    .assert_eq(&table.join("\n"));
 }
 
 #[test]
@@ -67,22 +69,32 @@ fn a_page_is_read_as_its_reader_sees_it() {
         kept
           as it is
 
-        shown"#]].assert_eq(&document.text);
+        shown"#]]
+    .assert_eq(&document.text);
 }
 
 #[test]
 fn a_page_without_a_title_has_its_heading_and_its_own_encoding() {
     let latin = b"<meta charset=iso-8859-1><h1>Caf\xe9 <b>cr\xe8me</b></h1><p>na\xefve";
     let document = document("page.htm", latin);
-    assert_eq!((document.meta.title.as_str(), document.text.as_str()), ("Caf\u{e9} cr\u{e8}me", "Caf\u{e9} cr\u{e8}me\n\nna\u{ef}ve"));
+    assert_eq!(
+        (document.meta.title.as_str(), document.text.as_str()),
+        ("Caf\u{e9} cr\u{e8}me", "Caf\u{e9} cr\u{e8}me\n\nna\u{ef}ve")
+    );
 }
 
 #[test]
 fn text_of_any_encoding_is_read_and_binary_data_is_not() {
     assert_eq!(document("a.txt", b"\xef\xbb\xbfmark").text, "mark");
     assert_eq!(document("a.txt", b"\xff\xfeh\0\xe9\0").text, "h\u{e9}");
-    assert_eq!(document("a.txt", b"caf\xe9 \x93quoted\x94").text, "caf\u{e9} \u{201c}quoted\u{201d}");
-    assert_eq!(read(Kind::Text, "a.txt", b"a\0b"), Err(DocumentError::Binary));
+    assert_eq!(
+        document("a.txt", b"caf\xe9 \x93quoted\x94").text,
+        "caf\u{e9} \u{201c}quoted\u{201d}"
+    );
+    assert_eq!(
+        read(Kind::Text, "a.txt", b"a\0b"),
+        Err(DocumentError::Binary)
+    );
     assert_eq!(Kind::of("a.TXT"), Some(Kind::Text));
     assert_eq!(Kind::of("Makefile"), None);
 }
@@ -121,10 +133,13 @@ fn pdf(pages: &[&str], change: impl FnOnce(&mut Pdf, &[ObjectId])) -> Vec<u8> {
             "MediaBox" => vec![0.into(), 0.into(), 612.into(), 792.into()],
         }));
     }
-    pdf.objects.insert(tree, Object::Dictionary(dictionary! {
-        "Type" => "Pages", "Count" => kids.len() as i64,
-        "Kids" => kids.iter().map(|kid| Object::Reference(*kid)).collect::<Vec<_>>(),
-    }));
+    pdf.objects.insert(
+        tree,
+        Object::Dictionary(dictionary! {
+            "Type" => "Pages", "Count" => kids.len() as i64,
+            "Kids" => kids.iter().map(|kid| Object::Reference(*kid)).collect::<Vec<_>>(),
+        }),
+    );
     let catalog = pdf.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
     let info = pdf.add_object(dictionary! {
         "Title" => Object::string_literal("On paper"),
@@ -148,7 +163,8 @@ const PAGES: [&str; 3] = [
 #[test]
 fn a_pdf_is_read_page_by_page_with_a_receipt() {
     let document = document("paper.pdf", &pdf(&PAGES, |_, _| {}));
-    expect![[r#""On paper" by ["Ada Doe", "Bo Roe"] of Some("2021-03-04")"#]].assert_eq(&about(&document));
+    expect![[r#""On paper" by ["Ada Doe", "Bo Roe"] of Some("2021-03-04")"#]]
+        .assert_eq(&about(&document));
     expect![[r#"
         "The first page speaks of an exam-\nple that is divided.\u{c}The second page has a result of 42 percent.\u{c}Some last words.\nReferences\n[1] A. Doe. Graphs. 2019.\n[2] B. Roe. Trees. 2020."
     "#]].assert_debug_eq(&document.text);
@@ -156,7 +172,12 @@ fn a_pdf_is_read_page_by_page_with_a_receipt() {
     assert_eq!((receipt.pages, receipt.read, receipt.cut), (3, 3, false));
     let offered: Vec<(Option<u32>, &str)> = passages(&document.text, &document.hidden, true)
         .into_iter()
-        .map(|range| (range.page, &document.text[range.start as usize..range.end as usize]))
+        .map(|range| {
+            (
+                range.page,
+                &document.text[range.start as usize..range.end as usize],
+            )
+        })
         .collect();
     expect![[r#"
         [
@@ -179,35 +200,59 @@ fn a_pdf_is_read_page_by_page_with_a_receipt() {
                 "Some last words.",
             ),
         ]
-    "#]].assert_debug_eq(&offered);
+    "#]]
+    .assert_debug_eq(&offered);
 }
 
 #[test]
 fn a_page_of_references_is_marked_and_so_is_the_next_one() {
     let list = "References\n[1] A. Doe. Graphs. 2019.\n[2] B. Roe. Trees. 2020.";
     let more = "[3] C. Poe. Words. 2021.\n[4] D. Woe. More. 2022.";
-    let document = document("paper.pdf", &pdf(&["Text of the paper.", list, more, "Appendix with plain words."], |_, _| {}));
+    let document = document(
+        "paper.pdf",
+        &pdf(
+            &[
+                "Text of the paper.",
+                list,
+                more,
+                "Appendix with plain words.",
+            ],
+            |_, _| {},
+        ),
+    );
     assert_eq!(document.meta.pdf.as_ref().unwrap().bibliography, [2, 3]);
     let offered = passages(&document.text, &document.hidden, true);
-    assert_eq!(offered.iter().map(|range| range.page).collect::<Vec<_>>(), [Some(1), Some(4)]);
+    assert_eq!(
+        offered.iter().map(|range| range.page).collect::<Vec<_>>(),
+        [Some(1), Some(4)]
+    );
 }
 
 #[test]
 fn empty_and_broken_pages_are_told_and_the_others_are_read() {
-    let bytes = pdf(&["Good words.", "", "Lost words.", "More good words."], |pdf, pages| {
-        // A content stream whose operator has too few operands: the reader trips over it.
-        let broken = pdf.add_object(Stream::new(Dictionary::new(), b"BT 1 0 0 cm ET".to_vec()));
-        pdf.get_dictionary_mut(pages[2]).unwrap().set("Contents", broken);
-    });
+    let bytes = pdf(
+        &["Good words.", "", "Lost words.", "More good words."],
+        |pdf, pages| {
+            // A content stream whose operator has too few operands: the reader trips over it.
+            let broken = pdf.add_object(Stream::new(Dictionary::new(), b"BT 1 0 0 cm ET".to_vec()));
+            pdf.get_dictionary_mut(pages[2])
+                .unwrap()
+                .set("Contents", broken);
+        },
+    );
     let document = document("paper.pdf", &bytes);
     let receipt = document.meta.pdf.as_ref().unwrap();
-    assert_eq!((receipt.read, &receipt.empty[..], &receipt.failed[..]), (2, &[2][..], &[3][..]));
+    assert_eq!(
+        (receipt.read, &receipt.empty[..], &receipt.failed[..]),
+        (2, &[2][..], &[3][..])
+    );
     expect![[r#"
         [
             "pages that could not be read: 3",
             "pages without text (they may need OCR): 2",
         ]
-    "#]].assert_debug_eq(&document.notes);
+    "#]]
+    .assert_debug_eq(&document.notes);
     assert_eq!(document.text, "Good words.\u{c}\u{c}\u{c}More good words.");
 }
 
@@ -216,8 +261,12 @@ fn a_form_that_shows_itself_costs_its_page_only() {
     let bytes = pdf(&["Good words.", "Round and round."], |pdf, pages| {
         let form = pdf.new_object_id();
         let own = dictionary! { "XObject" => dictionary! { "Me" => form } };
-        let dictionary = dictionary! { "Type" => "XObject", "Subtype" => "Form", "Resources" => own.clone() };
-        pdf.objects.insert(form, Object::Stream(Stream::new(dictionary, b"/Me Do".to_vec())));
+        let dictionary =
+            dictionary! { "Type" => "XObject", "Subtype" => "Form", "Resources" => own.clone() };
+        pdf.objects.insert(
+            form,
+            Object::Stream(Stream::new(dictionary, b"/Me Do".to_vec())),
+        );
         let content = pdf.add_object(Stream::new(Dictionary::new(), b"/Me Do".to_vec()));
         let page = pdf.get_dictionary_mut(pages[1]).unwrap();
         page.set("Resources", own);
@@ -225,37 +274,67 @@ fn a_form_that_shows_itself_costs_its_page_only() {
     });
     assert_eq!(document("paper.pdf", &bytes).meta.pdf.unwrap().failed, [2]);
     let inherited = pdf(&["Good words.", "Round and round."], |pdf, pages| {
-        let form = Stream::new(dictionary! { "Type" => "XObject", "Subtype" => "Form" }, b"/Me Do".to_vec());
+        let form = Stream::new(
+            dictionary! { "Type" => "XObject", "Subtype" => "Form" },
+            b"/Me Do".to_vec(),
+        );
         let form = pdf.add_object(form);
         let content = pdf.add_object(Stream::new(Dictionary::new(), b"/Me Do".to_vec()));
         let page = pdf.get_dictionary_mut(pages[1]).unwrap();
-        page.set("Resources", dictionary! { "XObject" => dictionary! { "Me" => form } });
+        page.set(
+            "Resources",
+            dictionary! { "XObject" => dictionary! { "Me" => form } },
+        );
         page.set("Contents", content);
     });
-    assert_eq!(document("paper.pdf", &inherited).meta.pdf.unwrap().failed, [2]);
+    assert_eq!(
+        document("paper.pdf", &inherited).meta.pdf.unwrap().failed,
+        [2]
+    );
 }
 
 #[test]
 fn a_picture_on_a_page_and_a_page_without_a_size_do_not_matter() {
     let bytes = pdf(&["Words beside a picture."], |pdf, pages| {
-        let picture = dictionary! { "Type" => "XObject", "Subtype" => "Image", "Width" => 1, "Height" => 1 };
+        let picture =
+            dictionary! { "Type" => "XObject", "Subtype" => "Image", "Width" => 1, "Height" => 1 };
         let picture = pdf.add_object(Stream::new(picture, b"1 0 0 cm (noise) Tj q q q".to_vec()));
         let page = pdf.get_dictionary_mut(pages[0]).unwrap();
         page.remove(b"MediaBox");
-        let Ok(Object::Reference(resources)) = page.get(b"Resources").cloned() else { panic!() };
+        let Ok(Object::Reference(resources)) = page.get(b"Resources").cloned() else {
+            panic!()
+        };
         let content = page.get(b"Contents").unwrap().as_reference().unwrap();
-        pdf.get_dictionary_mut(resources).unwrap().set("XObject", dictionary! { "Im" => picture });
-        let Ok(Object::Stream(content)) = pdf.get_object_mut(content) else { panic!() };
+        pdf.get_dictionary_mut(resources)
+            .unwrap()
+            .set("XObject", dictionary! { "Im" => picture });
+        let Ok(Object::Stream(content)) = pdf.get_object_mut(content) else {
+            panic!()
+        };
         content.set_content([content.content.as_slice(), b"\n/Im Do\n"].concat());
     });
-    assert_eq!(document("paper.pdf", &bytes).text, "Words beside a picture.");
+    assert_eq!(
+        document("paper.pdf", &bytes).text,
+        "Words beside a picture."
+    );
 }
 
 #[test]
 fn what_is_no_pdf_or_has_no_text_says_so() {
-    let told = |bytes: &[u8]| read(Kind::Pdf, "a.pdf", bytes).expect_err("it can't be read").to_string();
-    assert!(told(b"not a PDF").starts_with("it is not a PDF that can be read ("), "{}", told(b"not a PDF"));
-    assert_eq!(told(&pdf(&["", ""], |_, _| {})), "none of its 2 pages has text: it is scanned and needs OCR");
+    let told = |bytes: &[u8]| {
+        read(Kind::Pdf, "a.pdf", bytes)
+            .expect_err("it can't be read")
+            .to_string()
+    };
+    assert!(
+        told(b"not a PDF").starts_with("it is not a PDF that can be read ("),
+        "{}",
+        told(b"not a PDF")
+    );
+    assert_eq!(
+        told(&pdf(&["", ""], |_, _| {})),
+        "none of its 2 pages has text: it is scanned and needs OCR"
+    );
     let whole = pdf(&PAGES, |_, _| {});
     for length in (0..whole.len()).step_by(37) {
         // Cut anywhere, it is read or refused, and nothing breaks.

@@ -23,16 +23,30 @@ pub(super) fn is_whole_page(page: &str, from: usize) -> bool {
 }
 
 fn is_heading(line: &str) -> bool {
-    let words = line.trim().trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '.' | ' '));
+    let words = line
+        .trim()
+        .trim_start_matches(|letter: char| letter.is_ascii_digit() || matches!(letter, '.' | ' '));
     matches!(
         words.to_lowercase().trim_end_matches(':'),
-        "references" | "bibliography" | "literature" | "literature cited" | "works cited" | "literatur" | "literaturverzeichnis"
-            | "références" | "bibliografía" | "referencias"
+        "references"
+            | "bibliography"
+            | "literature"
+            | "literature cited"
+            | "works cited"
+            | "literatur"
+            | "literaturverzeichnis"
+            | "références"
+            | "bibliografía"
+            | "referencias"
     )
 }
 
 fn is_list(text: &str) -> bool {
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
     let references = lines.iter().filter(|line| is_reference(line)).count();
     references > 0 && references * 100 >= lines.len() * REFERENCES_LEAST_PERCENT
 }

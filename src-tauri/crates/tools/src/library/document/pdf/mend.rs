@@ -17,7 +17,10 @@ const LETTER: [f32; 4] = [0.0, 0.0, 612.0, 792.0];
 pub(super) fn mend(pdf: &mut Pdf) -> BTreeSet<u32> {
     for object in pdf.objects.values_mut() {
         if let Object::Stream(stream) = object
-            && stream.dict.get(b"Subtype").is_ok_and(|kind| kind.as_name().is_ok_and(|name| name == b"Image"))
+            && stream
+                .dict
+                .get(b"Subtype")
+                .is_ok_and(|kind| kind.as_name().is_ok_and(|name| name == b"Image"))
         {
             stream.dict.remove(b"Filter");
             stream.dict.remove(b"DecodeParms");
@@ -30,7 +33,10 @@ pub(super) fn mend(pdf: &mut Pdf) -> BTreeSet<u32> {
             refused.insert(number);
             continue;
         };
-        let sized = chain.iter().any(|id| pdf.get_dictionary(*id).is_ok_and(|dictionary| dictionary.has(b"MediaBox")));
+        let sized = chain.iter().any(|id| {
+            pdf.get_dictionary(*id)
+                .is_ok_and(|dictionary| dictionary.has(b"MediaBox"))
+        });
         let resources = chain
             .iter()
             .find_map(|id| resolved(pdf, pdf.get_dictionary(*id).ok()?.get(b"Resources").ok()?));
@@ -50,7 +56,12 @@ fn chain(pdf: &Pdf, page: ObjectId) -> Option<Vec<ObjectId>> {
     while let Some(parent) = chain
         .last()
         .and_then(|id| pdf.get_dictionary(*id).ok())
-        .and_then(|dictionary| dictionary.get(b"Parent").and_then(Object::as_reference).ok())
+        .and_then(|dictionary| {
+            dictionary
+                .get(b"Parent")
+                .and_then(Object::as_reference)
+                .ok()
+        })
     {
         if chain.len() > DEPTH_LIMIT || chain.contains(&parent) {
             return None;
@@ -74,14 +85,27 @@ fn forms_end(pdf: &Pdf, resources: &Dictionary, depth: usize, left: &mut usize) 
     if depth > DEPTH_LIMIT {
         return false;
     }
-    let Some(forms) = resources.get(b"XObject").ok().and_then(|forms| resolved(pdf, forms)) else {
+    let Some(forms) = resources
+        .get(b"XObject")
+        .ok()
+        .and_then(|forms| resolved(pdf, forms))
+    else {
         return true;
     };
     for (_, form) in forms.iter() {
-        let Ok((_, Object::Stream(form))) = pdf.dereference(form) else { continue };
-        let Some(inner) = form.dict.get(b"Resources").ok().and_then(|inner| resolved(pdf, inner)) else {
+        let Ok((_, Object::Stream(form))) = pdf.dereference(form) else {
+            continue;
+        };
+        let Some(inner) = form
+            .dict
+            .get(b"Resources")
+            .ok()
+            .and_then(|inner| resolved(pdf, inner))
+        else {
             // A form without resources has those of its page, itself among them.
-            let content = form.decompressed_content().unwrap_or_else(|_| form.content.clone());
+            let content = form
+                .decompressed_content()
+                .unwrap_or_else(|_| form.content.clone());
             if content.windows(2).any(|operator| operator == b"Do") {
                 return false;
             }
@@ -100,14 +124,24 @@ fn forms_end(pdf: &Pdf, resources: &Dictionary, depth: usize, left: &mut usize) 
 
 /// What the PDF says of itself.
 pub(super) fn described(pdf: &Pdf) -> SourceMeta {
-    let info = pdf.trailer.get(b"Info").ok().and_then(|info| resolved(pdf, info));
+    let info = pdf
+        .trailer
+        .get(b"Info")
+        .ok()
+        .and_then(|info| resolved(pdf, info));
     let text = |key: &[u8]| {
         let (_, object) = pdf.dereference(info?.get(key).ok()?).ok()?;
-        pdf_extract::decode_text_string(object).ok().filter(|text| !text.trim().is_empty())
+        pdf_extract::decode_text_string(object)
+            .ok()
+            .filter(|text| !text.trim().is_empty())
     };
     SourceMeta {
-        title: text(b"Title").filter(|title| !is_makeshift(title)).unwrap_or_default(),
-        authors: text(b"Author").map(|authors| names(&authors)).unwrap_or_default(),
+        title: text(b"Title")
+            .filter(|title| !is_makeshift(title))
+            .unwrap_or_default(),
+        authors: text(b"Author")
+            .map(|authors| names(&authors))
+            .unwrap_or_default(),
         date: text(b"CreationDate").and_then(|date| day(&date)),
         ..SourceMeta::default()
     }
@@ -118,20 +152,35 @@ fn is_makeshift(title: &str) -> bool {
     let title = title.trim().to_lowercase();
     title.starts_with("microsoft word - ")
         || title.starts_with("untitled")
-        || [".doc", ".docx", ".tex", ".dvi", ".pdf", ".indd"].iter().any(|end| title.ends_with(end))
+        || [".doc", ".docx", ".tex", ".dvi", ".pdf", ".indd"]
+            .iter()
+            .any(|end| title.ends_with(end))
 }
 
 fn names(authors: &str) -> Vec<String> {
     let divider = if authors.contains(';') { ";" } else { " and " };
-    authors.split(divider).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+    authors
+        .split(divider)
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 /// `D:20210304…` as `2021-03-04`.
 fn day(date: &str) -> Option<String> {
-    let digits: String = date.trim_start_matches("D:").chars().take_while(char::is_ascii_digit).collect();
+    let digits: String = date
+        .trim_start_matches("D:")
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
     match digits.len() {
         0..4 => None,
         4..8 => Some(digits[..4].to_owned()),
-        _ => Some(format!("{}-{}-{}", &digits[..4], &digits[4..6], &digits[6..8])),
+        _ => Some(format!(
+            "{}-{}-{}",
+            &digits[..4],
+            &digits[4..6],
+            &digits[6..8]
+        )),
     }
 }
