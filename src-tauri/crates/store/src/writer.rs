@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{mpsc, watch};
@@ -41,6 +41,9 @@ pub struct WriterStats {
     pub commits: u64,
     /// Time spent in `COMMIT`, which is nearly all waiting for the disk, in microseconds.
     pub commit_us: u64,
+    /// The processor's part of that time, which is the system's work for the sync, in
+    /// microseconds.
+    pub commit_cpu_us: u64,
 }
 
 /// The writer's thread and the way to it. Ends, with what waits, when it is dropped.
@@ -188,22 +191,30 @@ impl Desk {
                 .execute([])?;
             outcomes.push(outcome);
         }
-        let begin = Instant::now();
+        let (begin, begin_cpu_us) = (Instant::now(), thread_cpu_us());
         self.connection.prepare_cached("COMMIT")?.execute([])?;
-        self.count(&outcomes, begin);
+        let cpu_us = thread_cpu_us().saturating_sub(begin_cpu_us);
+        self.count(&outcomes, begin.elapsed(), cpu_us);
         Ok(outcomes)
     }
 
-    fn count(&self, outcomes: &[Result<(), LogError>], begin: Instant) {
+    fn count(&self, outcomes: &[Result<(), LogError>], time: Duration, cpu_us: u64) {
         let works = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
         let mut stats = self.stats.lock().unwrap_or_else(PoisonError::into_inner);
         stats.works += works as u64;
         stats.commits += 1;
-        stats.commit_us += begin.elapsed().as_micros() as u64;
+        stats.commit_us += time.as_micros() as u64;
+        stats.commit_cpu_us += cpu_us;
         if works > 0 {
             self.changes.send_modify(|count| *count += 1);
         }
     }
+}
+
+/// What this thread has used of the processor.
+fn thread_cpu_us() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec.unsigned_abs() * 1_000_000 + time.tv_nsec.unsigned_abs() / 1_000
 }
 
 /// Whether another process kept the database for longer than anyone should: then it does so

@@ -96,7 +96,7 @@ impl Sample {
             model: "local/any".to_owned(),
             window_tokens: 32_768,
             harness: "0.1.0".to_owned(),
-            workspace: format!("/home/ada/Longrein/{}", self.run),
+            workspace: format!("Longrein/{}", self.run),
             parent: None,
         };
         let input = Body::Text(title.clone());
