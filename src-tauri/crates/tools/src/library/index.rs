@@ -83,15 +83,19 @@ pub(super) enum Content {
     /// The bytes are the ones already indexed.
     Same(i64),
     /// It was read.
-    Read {
-        hash: BlobHash,
-        meta: SourceMeta,
-        text: String,
-        passages: Vec<TextRange>,
-        notes: Vec<String>,
-    },
+    Read(Box<Readable>),
     /// It could not be read.
     Unreadable { problem: String },
+}
+
+/// A file that was read.
+pub(super) struct Readable {
+    pub(super) hash: BlobHash,
+    pub(super) meta: SourceMeta,
+    pub(super) text: String,
+    pub(super) passages: Vec<TextRange>,
+    /// What the reader of a result should know.
+    pub(super) notes: Vec<String>,
 }
 
 /// A passage that matches, best first.
@@ -304,7 +308,7 @@ fn forget_passages(transaction: &Transaction<'_>, id: i64) -> rusqlite::Result<(
 }
 
 fn enter(transaction: &Transaction<'_>, entry: &Entered) -> rusqlite::Result<()> {
-    let (hash, meta, text, passages, notes) = match &entry.content {
+    match &entry.content {
         Content::Same(id) => {
             transaction
                 .prepare_cached(
@@ -316,37 +320,43 @@ fn enter(transaction: &Transaction<'_>, entry: &Entered) -> rusqlite::Result<()>
                     entry.modified,
                     entry.settled
                 ])?;
-            return Ok(());
         }
-        Content::Read {
-            hash,
-            meta,
-            text,
-            passages,
-            notes,
-        } => (
-            Some(hash.0),
-            written(meta)?,
-            text.as_str(),
-            passages.as_slice(),
-            written(notes)?,
-        ),
-        Content::Unreadable { problem } => (
-            None,
-            written(&SourceMeta::default())?,
-            "",
-            [].as_slice(),
-            written(&[problem])?,
-        ),
-    };
-    // The id stays, so that two processes that index the same file leave one document.
+        Content::Read(read) => {
+            let Readable {
+                hash,
+                meta,
+                text,
+                passages,
+                notes,
+            } = &**read;
+            let id = enter_document(transaction, entry, Some(*hash), meta, text, notes)?;
+            enter_passages(transaction, id, &meta.title, text, passages)?;
+        }
+        Content::Unreadable { problem } => {
+            let (meta, notes) = (SourceMeta::default(), [problem.clone()]);
+            enter_document(transaction, entry, None, &meta, "", &notes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a document's row, without passages yet. Its id stays, so that two processes that index
+/// the same file leave one document.
+fn enter_document(
+    transaction: &Transaction<'_>,
+    entry: &Entered,
+    hash: Option<BlobHash>,
+    meta: &SourceMeta,
+    text: &str,
+    notes: &[String],
+) -> rusqlite::Result<i64> {
     let id: i64 = transaction
         .prepare_cached(
             "INSERT INTO document(folder, path, size, modified, settled, hash, meta, text, notes)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-             ON CONFLICT(folder, path) DO UPDATE SET size = excluded.size, modified = excluded.modified,
-                settled = excluded.settled, hash = excluded.hash, meta = excluded.meta,
-                text = excluded.text, notes = excluded.notes
+             ON CONFLICT(folder, path) DO UPDATE SET size = excluded.size,
+                modified = excluded.modified, settled = excluded.settled, hash = excluded.hash,
+                meta = excluded.meta, text = excluded.text, notes = excluded.notes
              RETURNING id",
         )?
         .query_row(
@@ -356,25 +366,31 @@ fn enter(transaction: &Transaction<'_>, entry: &Entered) -> rusqlite::Result<()>
                 entry.size.cast_signed(),
                 entry.modified,
                 entry.settled,
-                hash,
-                meta,
+                hash.map(|hash| hash.0),
+                written(meta)?,
                 text,
-                notes
+                written(&notes)?
             ],
             |row| row.get(0),
         )?;
     forget_passages(transaction, id)?;
-    let title = match &entry.content {
-        Content::Read { meta, .. } => meta.title.as_str(),
-        _ => "",
-    };
+    Ok(id)
+}
+
+fn enter_passages(
+    transaction: &Transaction<'_>,
+    document: i64,
+    title: &str,
+    text: &str,
+    passages: &[TextRange],
+) -> rusqlite::Result<()> {
     let mut passage = transaction.prepare_cached(
         "INSERT INTO passage(document, start, end, page) VALUES (?1, ?2, ?3, ?4)",
     )?;
     let mut words = transaction
         .prepare_cached("INSERT INTO fulltext(rowid, title, words) VALUES (?1, ?2, ?3)")?;
     for range in passages {
-        passage.execute(params![id, range.start, range.end, range.page])?;
+        passage.execute(params![document, range.start, range.end, range.page])?;
         let shown = text
             .get(range.start as usize..range.end as usize)
             .unwrap_or_default();

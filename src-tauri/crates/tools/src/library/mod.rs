@@ -24,7 +24,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use longrein_protocol::BlobHash;
 use longrein_runtime::ports::{CancellationToken, Captured};
 
-use index::{Content, Entered, Hit, Index, Known};
+use index::{Content, Entered, Hit, Index, Known, Readable};
 use scan::{Entry, Scan};
 pub(crate) use tool::search_library;
 
@@ -410,13 +410,13 @@ fn content(entry: &Entry, hash: BlobHash, bytes: &[u8]) -> Content {
         Ok(document) => {
             let paged = document.meta.pdf.is_some();
             let passages = passages::passages(&document.text, &document.hidden, paged);
-            Content::Read {
+            Content::Read(Box::new(Readable {
                 hash,
                 meta: document.meta,
                 text: document.text,
                 passages,
                 notes: document.notes,
-            }
+            }))
         }
         Err(problem) => Content::Unreadable {
             problem: problem.to_string(),
@@ -454,8 +454,8 @@ struct Batch {
 
 impl Batch {
     fn add(&mut self, entered: Entered) {
-        if let Content::Read { text, .. } = &entered.content {
-            self.bytes += text.len();
+        if let Content::Read(read) = &entered.content {
+            self.bytes += read.text.len();
         }
         self.entered.push(entered);
     }

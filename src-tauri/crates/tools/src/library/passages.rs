@@ -50,7 +50,7 @@ fn offset(bytes: usize) -> u32 {
 
 fn pages_of(text: &str, paged: bool) -> Vec<Range<usize>> {
     if !paged {
-        return vec![0..text.len()];
+        return std::iter::once(0..text.len()).collect();
     }
     let mut start = 0;
     text.split('\u{c}')
@@ -274,7 +274,7 @@ mod tests {
         let text = "One on page one.\u{c}\u{c}Three begins.\n\nReferences\n[1] Hidden.";
         check(
             text,
-            &[31..text.len()],
+            &[31..42, 42..text.len()],
             true,
             expect![[r#"
             4 words p1: "One on page one."

@@ -35,33 +35,72 @@ pub(crate) fn render(
         .filter(|claim| claim.state != ClaimState::Uncited)
         .collect();
     let references = References::new(&tokens, &cited, sources);
-    // Marks that no page can hold by itself, since they hold a hash of the page.
-    let stamp = BlobHash::of(written(&page).as_bytes()).to_string();
-    let mark = |name: &str| format!("\u{e000}{}:{name}\u{e001}", &stamp[..16]);
+    let marks = Marks::of(&page);
+    marks.place(&mut page, &tokens);
+    let html = marks.replace(&written(&page), |name| match name {
+        "head" => format!("<meta charset=\"utf-8\"><style id=\"lr-style\">{STYLE}</style>"),
+        "body" => references.section(),
+        number => number
+            .parse()
+            .map(|number| references.anchors(number))
+            .unwrap_or_default(),
+    });
+    let typed = html
+        .get(..DOCTYPE.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(DOCTYPE));
+    if typed {
+        html
+    } else {
+        format!("{DOCTYPE} html>\n{html}")
+    }
+}
 
-    for (number, token) in tokens.iter().enumerate().rev() {
-        // From the last to the first, so that the ranges before stay right.
-        if let Some(mut node) = page.tree.get_mut(token.node)
-            && let Node::Text(text) = node.value()
-        {
-            let mut words = text.text.to_string();
-            words.replace_range(token.range.clone(), &mark(&number.to_string()));
-            text.text = words.into();
+const DOCTYPE: &str = "<!DOCTYPE";
+
+/// Marks in the page's text for what is put in later. They hold a hash of the page, so that no
+/// page can hold one by itself.
+struct Marks {
+    opening: String,
+}
+
+impl Marks {
+    const CLOSING: char = '\u{e001}';
+
+    fn of(page: &Html) -> Self {
+        let stamp = BlobHash::of(written(page).as_bytes()).to_string();
+        Self {
+            opening: format!("\u{e000}{}:", &stamp[..16]),
         }
     }
-    for (name, first) in [("head", true), ("body", false)] {
-        let place = page
-            .tree
-            .nodes()
-            .find(|node| {
+
+    fn mark(&self, name: &str) -> String {
+        format!("{}{name}{}", self.opening, Self::CLOSING)
+    }
+
+    /// Marks every token, the beginning of the head and the end of the body.
+    fn place(&self, page: &mut Html, tokens: &[&PlacedToken]) {
+        for (number, token) in tokens.iter().enumerate().rev() {
+            // From the last to the first, so that the ranges before stay right.
+            if let Some(mut node) = page.tree.get_mut(token.node)
+                && let Node::Text(text) = node.value()
+            {
+                let mut words = text.text.to_string();
+                words.replace_range(token.range.clone(), &self.mark(&number.to_string()));
+                text.text = words.into();
+            }
+        }
+        for (name, first) in [("head", true), ("body", false)] {
+            let named = |node: &ego_tree::NodeRef<'_, Node>| {
                 node.value()
                     .as_element()
                     .is_some_and(|element| element.name() == name)
-            })
-            .map(|node| node.id());
-        if let Some(mut place) = place.and_then(|place| page.tree.get_mut(place)) {
+            };
+            let place = page.tree.nodes().find(named).map(|node| node.id());
+            let Some(mut place) = place.and_then(|place| page.tree.get_mut(place)) else {
+                continue;
+            };
             let text = Node::Text(scraper::node::Text {
-                text: mark(name).into(),
+                text: self.mark(name).into(),
             });
             if first {
                 place.prepend(text);
@@ -71,33 +110,16 @@ pub(crate) fn render(
         }
     }
 
-    let head = format!("<meta charset=\"utf-8\"><style id=\"lr-style\">{STYLE}</style>");
-    let mut html = String::new();
-    let page = written(&page);
-    let opening = format!("\u{e000}{}:", &stamp[..16]);
-    let mut pieces = page.split(&opening);
-    html.push_str(pieces.next().unwrap_or_default());
-    for piece in pieces {
-        let (name, rest) = piece.split_once('\u{e001}').unwrap_or(("", piece));
-        match name {
-            "head" => html.push_str(&head),
-            "body" => html.push_str(&references.section()),
-            number => html.push_str(
-                &number
-                    .parse()
-                    .map(|number| references.anchors(number))
-                    .unwrap_or_default(),
-            ),
+    /// The page with each mark replaced by what `content` says for its name.
+    fn replace(&self, page: &str, content: impl Fn(&str) -> String) -> String {
+        let mut pieces = page.split(&self.opening);
+        let mut html = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let (name, rest) = piece.split_once(Self::CLOSING).unwrap_or(("", piece));
+            html.push_str(&content(name));
+            html.push_str(rest);
         }
-        html.push_str(rest);
-    }
-    if html
-        .get(..9)
-        .is_some_and(|start| start.eq_ignore_ascii_case("<!doctype"))
-    {
         html
-    } else {
-        format!("<!DOCTYPE html>\n{html}")
     }
 }
 

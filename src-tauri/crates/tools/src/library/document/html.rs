@@ -150,10 +150,11 @@ impl Reading {
         };
         match name.to_ascii_lowercase().as_str() {
             "citation_title" | "dc.title" => content.clone_into(&mut self.meta.title),
-            "author" | "citation_author" | "dc.creator" => {
-                if !self.meta.authors.iter().any(|author| author == content) {
-                    self.meta.authors.push(content.to_owned());
-                }
+            // Often named twice, in two vocabularies.
+            "author" | "citation_author" | "dc.creator"
+                if !self.meta.authors.iter().any(|author| author == content) =>
+            {
+                self.meta.authors.push(content.to_owned());
             }
             "citation_publication_date"
             | "citation_date"
