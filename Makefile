@@ -22,12 +22,12 @@ run: ## Build what is needed and run the demo: in a window where there is a disp
 .PHONY: run-window run-command
 run-window: setup-window $(UI_BUILT)
 	@echo "building the desktop app (a few minutes the first time)"
-	@cargo build --quiet -p longrein-desktop
+	@cargo build --locked --quiet -p longrein-desktop
 	@exec target/debug/longrein-desktop --demo
 
 run-command: setup-build
 	@echo "building the longrein command (a minute or two the first time)"
-	@cargo build --quiet -p longrein-cli
+	@cargo build --locked --quiet -p longrein-cli
 	@exec target/debug/longrein demo
 
 test: ## Run every test there is, with a table at the end
@@ -40,11 +40,11 @@ dev: setup-window $(UI_STAMP) ## The desktop app with the front end reloading as
 	@exec ui/node_modules/.bin/tauri dev --config src-tauri/tauri.dev.conf.json
 
 bench: setup-build ## Measure a step: time, bytes on disk, memory
-	@cargo build --quiet --release -p longrein-cli
+	@cargo build --locked --quiet --release -p longrein-cli
 	@exec target/release/longrein bench steps --n 100,1000,10000
 
 soak: setup-test $(UI_BUILT) ## The long tests: 10,000 seeds and 200 real kills
-	@LONGREIN_SEEDS=10000 LONGREIN_KILLS=200 cargo nextest run --workspace --profile soak
+	@LONGREIN_SEEDS=10000 LONGREIN_KILLS=200 cargo nextest run --locked --workspace --profile soak
 
 icons: ## Make the icon's sizes from its drawings
 	@scripts/setup icons

@@ -26,6 +26,8 @@ pub struct RustFile {
     pub paths: Vec<Named>,
     /// Structs, enums, traits and modules.
     pub types: Vec<Named>,
+    /// Modules in files of their own that only tests have.
+    pub test_modules: Vec<String>,
     /// Attributes by name, those of tests too: `allow`, `ignore`.
     pub attributes: Vec<Named>,
     /// Lines outside tests that call `unwrap`.
@@ -148,6 +150,9 @@ impl<'ast> Visit<'ast> for RustFile {
 
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         self.declare(&item.ident);
+        if item.content.is_none() && item.attrs.iter().any(is_test_only) {
+            self.test_modules.push(item.ident.to_string());
+        }
         self.within(&item.attrs, |file| visit::visit_item_mod(file, item));
     }
 

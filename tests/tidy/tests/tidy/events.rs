@@ -1,6 +1,6 @@
 //! Every type of event is named by one pattern and says what it means.
 
-use longrein_tidy::{SourceFile, Tree, demand_none};
+use longrein_tidy::{SourceFile, Tree, Violations, demand_none};
 
 const EVENTS: &str = "src-tauri/crates/protocol/src/event.rs";
 
@@ -35,7 +35,7 @@ fn is_event_name(wire: &str) -> bool {
 }
 
 #[test]
-fn every_type_of_event_is_documented() {
+fn every_type_of_event_is_documented() -> Result<(), Violations> {
     let tree = Tree::read();
     let file = events(&tree);
     let lines: Vec<&str> = file.text.lines().collect();
@@ -50,11 +50,11 @@ fn every_type_of_event_is_documented() {
         .filter(|(at, _, _)| *at < 2 || !lines[at - 2].trim().starts_with("///"))
         .map(|(at, name, _)| format!("{EVENTS}:{at}: {name} has no line that says what it means"))
         .collect();
-    demand_none("A type of event is not documented.", violations);
+    demand_none("A type of event is not documented.", violations)
 }
 
 #[test]
-fn every_type_of_event_is_a_noun_and_a_past_verb() {
+fn every_type_of_event_is_a_noun_and_a_past_verb() -> Result<(), Violations> {
     let tree = Tree::read();
     let file = events(&tree);
     let violations = table(file)
@@ -62,11 +62,11 @@ fn every_type_of_event_is_a_noun_and_a_past_verb() {
         .filter(|(_, _, wire)| !is_event_name(wire))
         .map(|(at, name, wire)| format!("{EVENTS}:{at}: {name} is called {wire}"))
         .collect();
-    demand_none("An event is not called `noun.past_verb`.", violations);
+    demand_none("An event is not called `noun.past_verb`.", violations)
 }
 
 #[test]
-fn no_payload_uses_a_name_of_the_envelope() {
+fn no_payload_uses_a_name_of_the_envelope() -> Result<(), Violations> {
     let tree = Tree::read();
     let file = syn::parse_file(&events(&tree).text).expect("the events are Rust");
     let names: Vec<String> = table(events(&tree))
@@ -101,5 +101,5 @@ fn no_payload_uses_a_name_of_the_envelope() {
     demand_none(
         "A payload's field takes a reserved name, or says nothing.",
         violations,
-    );
+    )
 }

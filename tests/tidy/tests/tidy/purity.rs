@@ -1,6 +1,6 @@
 //! What the code may not do, by the names it uses.
 
-use longrein_tidy::{RustFile, SourceFile, Tree, demand_none};
+use longrein_tidy::{RustFile, SourceFile, Tree, Violations, demand_none};
 
 /// The crates that are given time, ids and bytes, and give back what is to be done.
 const PURE_FOLDERS: &[&str] = &[
@@ -36,21 +36,55 @@ const OUTSIDE: &[&str] = &[
 const EMPTY_ENDINGS: &[&str] = &["Manager", "Service", "Helper", "Helpers", "Utils", "Util"];
 const EMPTY_MODULES: &[&str] = &["utils", "util", "helpers", "helper", "misc", "common"];
 
-fn parsed(tree: &Tree) -> Vec<(&SourceFile, RustFile)> {
-    tree.written(&[".rs"])
-        .map(|file| match RustFile::parse(&file.text) {
-            Ok(parsed) => (file, parsed),
-            Err(error) => panic!("{} is no Rust: {error}", file.path),
-        })
-        .collect()
+/// The Rust of the repository, and which of its files are there only for tests.
+struct Code<'a> {
+    files: Vec<(&'a SourceFile, RustFile)>,
+    test_places: Vec<String>,
 }
 
-/// Test code by its place: a crate's `tests` and `benches`, and modules kept in their own file.
-fn is_test_file(path: &str) -> bool {
-    path.split('/')
-        .any(|part| part == "tests" || part == "benches" || part == "testkit")
-        || path.ends_with("/tests.rs")
-        || path.ends_with("_tests.rs")
+impl<'a> Code<'a> {
+    fn read(tree: &'a Tree) -> Self {
+        let files: Vec<(&SourceFile, RustFile)> = tree
+            .written(&[".rs"])
+            .map(|file| match RustFile::parse(&file.text) {
+                Ok(parsed) => (file, parsed),
+                Err(error) => panic!("{} is no Rust: {error}", file.path),
+            })
+            .collect();
+        let test_places = files
+            .iter()
+            .flat_map(|(file, parsed)| {
+                let folder = modules_of(&file.path);
+                parsed.test_modules.iter().flat_map(move |name| {
+                    [format!("{folder}{name}.rs"), format!("{folder}{name}/")]
+                })
+            })
+            .collect();
+        Self { files, test_places }
+    }
+
+    /// Test code by its place: a crate's `tests`, the test kit, and modules under `cfg(test)`.
+    fn is_for_tests(&self, path: &str) -> bool {
+        path.split('/')
+            .any(|part| ["tests", "benches", "testkit"].contains(&part))
+            || self.test_places.iter().any(|place| path.starts_with(place))
+    }
+
+    /// What ships.
+    fn shipped(&self) -> impl Iterator<Item = &(&'a SourceFile, RustFile)> {
+        self.files
+            .iter()
+            .filter(|(file, _)| !self.is_for_tests(&file.path))
+    }
+}
+
+/// Where the modules lie that this file declares.
+fn modules_of(path: &str) -> String {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match name {
+        "lib.rs" | "main.rs" | "mod.rs" => format!("{folder}/"),
+        _ => format!("{}/", path.trim_end_matches(".rs")),
+    }
 }
 
 fn is_under(name: &str, banned: &str) -> bool {
@@ -59,15 +93,13 @@ fn is_under(name: &str, banned: &str) -> bool {
 }
 
 #[test]
-fn pure_crates_name_nothing_outside() {
+fn pure_crates_name_nothing_outside() -> Result<(), Violations> {
     let tree = Tree::read();
     let mut violations = Vec::new();
     let mut seen = 0;
-    for (file, parsed) in parsed(&tree) {
-        let pure = PURE_FOLDERS
-            .iter()
-            .any(|folder| file.path.starts_with(folder));
-        if !pure || is_test_file(&file.path) {
+    let is_pure = |path: &str| PURE_FOLDERS.iter().any(|folder| path.starts_with(folder));
+    for (file, parsed) in Code::read(&tree).shipped() {
+        if !is_pure(&file.path) {
             continue;
         }
         seen += 1;
@@ -88,17 +120,14 @@ fn pure_crates_name_nothing_outside() {
         seen > 0,
         "the pure crates were not found where this test looks for them"
     );
-    demand_none("A pure crate reaches outside.", violations);
+    demand_none("A pure crate reaches outside.", violations)
 }
 
 #[test]
-fn nothing_outside_tests_unwraps() {
+fn nothing_outside_tests_unwraps() -> Result<(), Violations> {
     let tree = Tree::read();
     let mut violations = Vec::new();
-    for (file, parsed) in parsed(&tree) {
-        if is_test_file(&file.path) {
-            continue;
-        }
+    for (file, parsed) in Code::read(&tree).shipped() {
         violations.extend(
             parsed
                 .unwraps
@@ -109,14 +138,14 @@ fn nothing_outside_tests_unwraps() {
     demand_none(
         "`unwrap` says nothing of why it can't fail: `expect` does.",
         violations,
-    );
+    )
 }
 
 #[test]
-fn errors_have_types() {
+fn errors_have_types() -> Result<(), Violations> {
     let tree = Tree::read();
     let mut violations = Vec::new();
-    for (file, parsed) in parsed(&tree) {
+    for (file, parsed) in Code::read(&tree).shipped() {
         violations.extend(
             parsed
                 .string_errors
@@ -127,14 +156,14 @@ fn errors_have_types() {
     demand_none(
         "`Result<_, String>` can only be told apart by its text.",
         violations,
-    );
+    )
 }
 
 #[test]
-fn names_say_what_a_thing_is() {
+fn names_say_what_a_thing_is() -> Result<(), Violations> {
     let tree = Tree::read();
     let mut violations = Vec::new();
-    for (file, parsed) in parsed(&tree) {
+    for (file, parsed) in &Code::read(&tree).files {
         for (line, name) in &parsed.types {
             let empty = EMPTY_ENDINGS.iter().any(|ending| name.ends_with(ending))
                 || EMPTY_MODULES.contains(&name.as_str());
@@ -143,14 +172,14 @@ fn names_say_what_a_thing_is() {
             }
         }
     }
-    demand_none("A name ends in a word that fits anything.", violations);
+    demand_none("A name ends in a word that fits anything.", violations)
 }
 
 #[test]
-fn no_lint_is_silenced_and_no_test_is_skipped() {
+fn no_lint_is_silenced_and_no_test_is_skipped() -> Result<(), Violations> {
     let tree = Tree::read();
     let mut violations = Vec::new();
-    for (file, parsed) in parsed(&tree) {
+    for (file, parsed) in &Code::read(&tree).files {
         for (line, name) in &parsed.attributes {
             if ["allow", "ignore"].contains(&name.as_str()) {
                 violations.push(format!("{}:{line}: {name}", file.path));
@@ -162,5 +191,5 @@ fn no_lint_is_silenced_and_no_test_is_skipped() {
             }
         }
     }
-    demand_none("A lint is silenced or a test is skipped.", violations);
+    demand_none("A lint is silenced or a test is skipped.", violations)
 }

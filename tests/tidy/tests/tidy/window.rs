@@ -1,6 +1,6 @@
 //! What the front end may name and show.
 
-use longrein_tidy::{SourceFile, Tree, demand_none};
+use longrein_tidy::{SourceFile, Tree, Violations, demand_none};
 
 const UI_SOURCES: &[&str] = &[".ts", ".svelte", ".css", ".html"];
 
@@ -27,7 +27,7 @@ fn imports_tauri(line: &str) -> bool {
 }
 
 #[test]
-fn one_file_of_the_front_end_knows_tauri() {
+fn one_file_of_the_front_end_knows_tauri() -> Result<(), Violations> {
     let tree = Tree::read();
     let knowing: Vec<String> = front_end(&tree)
         .filter(|file| file.path.starts_with("ui/src/"))
@@ -38,11 +38,11 @@ fn one_file_of_the_front_end_knows_tauri() {
         .into_iter()
         .filter(|path| path != "ui/src/host/tauri.ts")
         .collect();
-    demand_none("Only ui/src/host/tauri.ts may import @tauri-apps.", others);
+    demand_none("Only ui/src/host/tauri.ts may import @tauri-apps.", others)
 }
 
 #[test]
-fn the_front_end_shows_no_emoji_and_no_text_for_an_icon() {
+fn the_front_end_shows_no_emoji_and_no_text_for_an_icon() -> Result<(), Violations> {
     let tree = Tree::read();
     let mut violations = Vec::new();
     for file in front_end(&tree) {
@@ -58,11 +58,11 @@ fn the_front_end_shows_no_emoji_and_no_text_for_an_icon() {
             }
         }
     }
-    demand_none("A letter is used as a picture.", violations);
+    demand_none("A letter is used as a picture.", violations)
 }
 
 #[test]
-fn the_front_end_runs_no_text_as_code() {
+fn the_front_end_runs_no_text_as_code() -> Result<(), Violations> {
     let tree = Tree::read();
     let mut violations = Vec::new();
     for file in front_end(&tree).filter(|file| file.path.starts_with("ui/src/")) {
@@ -73,5 +73,5 @@ fn the_front_end_runs_no_text_as_code() {
             }
         }
     }
-    demand_none("Text would be run as code.", violations);
+    demand_none("Text would be run as code.", violations)
 }

@@ -1,6 +1,6 @@
 //! What no file of the repository says.
 
-use longrein_tidy::{SourceFile, Tree, demand_none};
+use longrein_tidy::{SourceFile, Tree, Violations, demand_none};
 
 /// The files in which a note to oneself would hide.
 const CODE: &[&str] = &[
@@ -68,37 +68,37 @@ fn lines_where<'a>(
 }
 
 #[test]
-fn nothing_is_left_to_be_done_later() {
+fn nothing_is_left_to_be_done_later() -> Result<(), Violations> {
     let tree = Tree::read();
     let violations = lines_where(tree.written(CODE), |line| {
         UNFINISHED.iter().any(|word| says(line, word))
     });
-    demand_none("Something is left for later.", violations);
+    demand_none("Something is left for later.", violations)
 }
 
 #[test]
-fn no_file_names_a_folder_of_one_machine() {
+fn no_file_names_a_folder_of_one_machine() -> Result<(), Violations> {
     let tree = Tree::read();
     let violations = lines_where(tree.written(&[""]), |line| {
         MACHINE_FOLDERS
             .iter()
             .any(|folder| begins_path(line, folder))
     });
-    demand_none("A path holds on one machine only.", violations);
+    demand_none("A path holds on one machine only.", violations)
 }
 
 #[test]
-fn no_file_names_a_package_registry() {
+fn no_file_names_a_package_registry() -> Result<(), Violations> {
     let tree = Tree::read();
     // Lock files are written by a program, and may still not say where a mirror is.
     let violations = lines_where(tree.files.iter(), |line| {
         REGISTRIES.iter().any(|host| line.contains(host))
     });
-    demand_none("A package registry's host is named.", violations);
+    demand_none("A package registry's host is named.", violations)
 }
 
 #[test]
-fn the_front_ends_lock_names_no_address() {
+fn the_front_ends_lock_names_no_address() -> Result<(), Violations> {
     let tree = Tree::read();
     let locks = tree
         .files
@@ -108,11 +108,11 @@ fn the_front_ends_lock_names_no_address() {
     demand_none(
         "The lock says where packages were fetched from.",
         violations,
-    );
+    )
 }
 
 #[test]
-fn text_files_end_with_a_line_break_and_no_line_with_space() {
+fn text_files_end_with_a_line_break_and_no_line_with_space() -> Result<(), Violations> {
     let tree = Tree::read();
     let code = [
         "Makefile", ".rs", ".ts", ".svelte", ".css", ".toml", ".mjs", ".json", ".svg",
@@ -128,5 +128,5 @@ fn text_files_end_with_a_line_break_and_no_line_with_space() {
     demand_none(
         "Space at the end of a line, or none at the end of a file.",
         violations,
-    );
+    )
 }
