@@ -1,0 +1,45 @@
+//! Embeds the front end and resolves the capabilities, which lie beside this file and not in
+//! the root.
+
+fn main() {
+    println!("cargo:rerun-if-changed=src-tauri/capabilities");
+    let attributes = tauri_build::Attributes::new()
+        .capabilities_path_pattern("./src-tauri/capabilities/*.json")
+        .app_manifest(tauri_build::AppManifest::new().commands(COMMANDS));
+    if let Err(error) = tauri_build::try_build(attributes) {
+        // The build can't go on: cargo shows these lines.
+        eprintln!("{error:#}");
+        std::process::exit(1);
+    }
+}
+
+/// What the window may ask for; a test compares it with the bridge. Only what a capability
+/// grants by name can be called at all.
+const COMMANDS: &[&str] = &[
+    "list_runs",
+    "watch_runs",
+    "list_agents",
+    "list_models",
+    "start_run",
+    "start_demo",
+    "subscribe_run",
+    "unsubscribe",
+    "cancel_run",
+    "pause_run",
+    "resume_run",
+    "say_to_run",
+    "approve_action",
+    "deny_action",
+    "earlier_rows",
+    "run_files",
+    "artifact_url",
+    "open_workspace",
+    "save_artifact",
+    "get_settings",
+    "set_theme",
+    "save_provider",
+    "remove_provider",
+    "test_provider",
+    "quit",
+    "window_ready",
+];

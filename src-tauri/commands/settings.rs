@@ -1,0 +1,181 @@
+//! What belongs to this machine: providers and the theme.
+
+use longrein_app::config::{self, ProviderConfig};
+use serde::{Deserialize, Serialize};
+use specta::Type;
+use tauri::State;
+
+use super::Answer;
+use crate::desktop::Desktop;
+
+/// The settings as they stand.
+#[derive(Clone, PartialEq, Debug, Serialize, Type)]
+pub struct Settings {
+    /// How the window looks.
+    pub theme: Theme,
+    /// The model providers, by name.
+    pub providers: Vec<ProviderLine>,
+    /// The data folder.
+    pub data_dir: String,
+    /// The version of Longrein.
+    pub version: String,
+}
+
+/// How the window looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum Theme {
+    /// As the system has it.
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// A model provider of this machine.
+#[derive(Clone, PartialEq, Debug, Serialize, Type)]
+pub struct ProviderLine {
+    /// Its name, as in `name/model`.
+    pub name: String,
+    /// What it speaks.
+    pub format: ProviderFormat,
+    /// Where it is.
+    pub base_url: String,
+    /// Whether a key is there; the key itself is never shown.
+    pub key: ProviderKey,
+}
+
+/// What a provider speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, Type)]
+pub enum ProviderFormat {
+    /// OpenAI's Chat Completions, and all that speak it.
+    #[serde(rename = "openai-chat")]
+    OpenAiChat,
+}
+
+/// Where a provider's key comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderKey {
+    /// There is none; many local servers need none.
+    None,
+    /// From a variable of the environment.
+    Environment,
+}
+
+/// A provider to add or to change.
+#[derive(Clone, Debug, Deserialize, Type)]
+pub struct ProviderRequest {
+    /// Its name: lower-case letters, digits and hyphens.
+    pub name: String,
+    /// Where it is.
+    pub base_url: String,
+    /// What it speaks.
+    pub format: ProviderFormat,
+}
+
+/// The settings.
+#[tauri::command]
+#[specta::specta]
+pub async fn get_settings(desktop: State<'_, Desktop>) -> Answer<Settings> {
+    Ok(settings(&desktop))
+}
+
+/// Chooses how the window looks.
+#[tauri::command]
+#[specta::specta]
+pub async fn set_theme(desktop: State<'_, Desktop>, theme: Theme) -> Answer<Settings> {
+    let longrein = desktop.longrein();
+    longrein.take_config(config::set_theme(longrein.data_dir(), theme.into())?);
+    Ok(settings(&desktop))
+}
+
+/// Adds a provider, or changes the address of the one of this name.
+#[tauri::command]
+#[specta::specta]
+pub async fn save_provider(
+    desktop: State<'_, Desktop>,
+    provider: ProviderRequest,
+) -> Answer<Settings> {
+    let longrein = desktop.longrein();
+    let ProviderRequest {
+        name,
+        base_url,
+        format: ProviderFormat::OpenAiChat,
+    } = provider;
+    // What the form does not show stays as it is.
+    let key_variable = longrein
+        .config()
+        .providers
+        .get(&name)
+        .and_then(|known| known.key_variable.clone());
+    let changed = ProviderConfig {
+        format: config::ProviderFormat::OpenAiChat,
+        base_url,
+        key_variable,
+    };
+    longrein.take_config(config::set_provider(longrein.data_dir(), &name, &changed)?);
+    Ok(settings(&desktop))
+}
+
+/// Removes a provider.
+#[tauri::command]
+#[specta::specta]
+pub async fn remove_provider(desktop: State<'_, Desktop>, name: String) -> Answer<Settings> {
+    let longrein = desktop.longrein();
+    longrein.take_config(config::remove_provider(longrein.data_dir(), &name)?);
+    Ok(settings(&desktop))
+}
+
+/// Asks a provider for its models.
+#[tauri::command]
+#[specta::specta]
+pub async fn test_provider(desktop: State<'_, Desktop>, name: String) -> Answer<Vec<String>> {
+    Ok(desktop.longrein().provider_models(&name).await?)
+}
+
+fn settings(desktop: &Desktop) -> Settings {
+    let longrein = desktop.longrein();
+    let config = longrein.config();
+    let providers = config
+        .providers
+        .iter()
+        .map(|(name, provider)| ProviderLine {
+            name: name.clone(),
+            format: match provider.format {
+                config::ProviderFormat::OpenAiChat => ProviderFormat::OpenAiChat,
+            },
+            base_url: provider.base_url.clone(),
+            key: match provider.resolve_key(name) {
+                Ok(Some(_)) => ProviderKey::Environment,
+                Ok(None) | Err(_) => ProviderKey::None,
+            },
+        });
+    Settings {
+        theme: config.ui.theme.into(),
+        providers: providers.collect(),
+        data_dir: longrein.data_dir().to_string_lossy().into_owned(),
+        version: longrein_protocol::HARNESS_VERSION.to_owned(),
+    }
+}
+
+impl From<config::Theme> for Theme {
+    fn from(theme: config::Theme) -> Self {
+        match theme {
+            config::Theme::System => Self::System,
+            config::Theme::Light => Self::Light,
+            config::Theme::Dark => Self::Dark,
+        }
+    }
+}
+
+impl From<Theme> for config::Theme {
+    fn from(theme: Theme) -> Self {
+        match theme {
+            Theme::System => Self::System,
+            Theme::Light => Self::Light,
+            Theme::Dark => Self::Dark,
+        }
+    }
+}

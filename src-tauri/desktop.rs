@@ -1,0 +1,147 @@
+//! What the desktop app holds while it runs: the installation, the list of runs, what the window
+//! follows.
+
+use std::sync::{Mutex, PoisonError};
+
+use longrein_app::{AppErrorCode, Driving, Longrein};
+use longrein_protocol::RunId;
+use longrein_protocol::event::ResumeReason;
+use longrein_protocol::view::{RunLine, RunState};
+use longrein_protocol::wish::Wish;
+use longrein_store::Log as _;
+
+use crate::bridge::BridgeError;
+use crate::quit::Leaving;
+use crate::run_list::{LIST_RUNS, RunList};
+use crate::subscriptions::Subscriptions;
+
+/// The most interrupted runs that are taken up at the start; the others wait in the list.
+const TAKEN_UP_AT_START: usize = 32;
+/// How often a wish that a run left unread as it stopped makes the run be taken up again.
+const UNREAD_WISH_ATTEMPTS: u32 = 3;
+
+/// The state behind every command.
+pub struct Desktop {
+    longrein: Longrein,
+    runs: RunList,
+    subscriptions: Subscriptions,
+    leaving: Leaving,
+    to_open: Mutex<Option<RunId>>,
+}
+
+impl Desktop {
+    /// The app with this installation.
+    pub fn new(longrein: Longrein, runs: RunList) -> Self {
+        Self {
+            longrein,
+            runs,
+            subscriptions: Subscriptions::default(),
+            leaving: Leaving::default(),
+            to_open: Mutex::default(),
+        }
+    }
+
+    /// The installation.
+    pub fn longrein(&self) -> &Longrein {
+        &self.longrein
+    }
+
+    /// The list of runs.
+    pub fn runs(&self) -> RunList {
+        self.runs.clone()
+    }
+
+    /// What the window follows.
+    pub fn subscriptions(&self) -> &Subscriptions {
+        &self.subscriptions
+    }
+
+    /// Whether the app is on its way out.
+    pub fn leaving(&self) -> &Leaving {
+        &self.leaving
+    }
+
+    /// Keeps a run that the window shows as soon as it can.
+    pub fn open_later(&self, run: RunId) {
+        *self.to_open.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
+    }
+
+    /// Takes the run that the window is to show.
+    pub fn take_to_open(&self) -> Option<RunId> {
+        self.to_open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    /// The runs of this process that are at work, and would stop with it.
+    pub fn at_work(&self) -> Vec<RunLine> {
+        let mine: Vec<String> = self
+            .longrein
+            .runs_driven_here()
+            .iter()
+            .map(RunId::to_string)
+            .collect();
+        let lines = self.runs.lines().into_iter();
+        lines
+            .filter(|line| line.state == RunState::Running && mine.contains(&line.run))
+            .collect()
+    }
+
+    /// Puts a wish into a run's inbox, and takes the run up when nobody drives it.
+    ///
+    /// # Errors
+    /// When there is no such run, it can't be continued, or the disk refuses.
+    pub async fn ask(&self, run: RunId, wish: Wish) -> Result<(), BridgeError> {
+        let line = self.longrein.run_line(run).await?;
+        self.longrein.wish(run, wish).await?;
+        let why = match line.state {
+            RunState::Interrupted => ResumeReason::Interrupted,
+            _ => ResumeReason::Asked,
+        };
+        match self.longrein.take_up(run, why).await {
+            Ok(driving) => {
+                tokio::spawn(mind_unread_wishes(self.longrein.clone(), driving));
+                Ok(())
+            }
+            // Whoever drives it reads its inbox.
+            Err(error) if error.code == AppErrorCode::Busy => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes up the runs that were going when their process ended.
+    pub async fn take_up_interrupted(&self) {
+        let lines = match self.longrein.runs(LIST_RUNS, None).await {
+            Ok(lines) => lines,
+            Err(error) => return tracing::warn!("interrupted runs can't be looked for: {error}"),
+        };
+        let interrupted = lines
+            .iter()
+            .filter(|line| line.state == RunState::Interrupted);
+        for line in interrupted.take(TAKEN_UP_AT_START) {
+            let Ok(run) = line.run.parse() else { continue };
+            // One that can't be continued stays in the list and says why.
+            if let Err(error) = self.longrein.take_up(run, ResumeReason::Interrupted).await {
+                tracing::warn!("run {run} is not taken up: {error}");
+            }
+        }
+    }
+}
+
+/// A wish may arrive just as its run stops, too late for the driver to read it. Then the run is
+/// taken up once more for the wish's sake.
+async fn mind_unread_wishes(longrein: Longrein, mut driving: Driving) {
+    for _ in 0..UNREAD_WISH_ATTEMPTS {
+        let run = driving.run;
+        driving.ended().await;
+        let unread = longrein.store().wishes(run).await;
+        if !unread.is_ok_and(|wishes| !wishes.is_empty()) {
+            return;
+        }
+        match longrein.take_up(run, ResumeReason::Asked).await {
+            Ok(again) => driving = again,
+            Err(_) => return,
+        }
+    }
+}
