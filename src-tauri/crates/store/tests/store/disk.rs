@@ -6,6 +6,7 @@ use std::process::Command;
 
 use futures::FutureExt;
 use longrein_protocol::event::RunCancelled;
+use longrein_store::file_system::is_network_file_system;
 use longrein_store::{Log, LogError, Store};
 
 use crate::support::{append, begun, block_on, go_on, noise, raw};
@@ -162,4 +163,11 @@ fn a_write_ahead_log_that_is_cut_anywhere_opens_with_what_was_whole() {
             (Some(&2), Some(&whole.len()))
         );
     });
+}
+
+#[test]
+fn a_disk_of_this_machine_is_no_network_file_system() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(is_network_file_system(folder.path()), Some(false));
+    assert_eq!(is_network_file_system(&folder.path().join("missing")), None);
 }
