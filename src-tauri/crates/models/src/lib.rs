@@ -1,6 +1,7 @@
 //! Model providers: thin adapters from each provider's format to the one vocabulary of the ports,
 //! and the demonstration model, which needs no provider.
 
+pub mod demo;
 pub mod openai_chat;
 
 mod fault;

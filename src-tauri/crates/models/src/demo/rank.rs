@@ -1,0 +1,256 @@
+//! Which sentences answer a question: those with its terms, rare ones first, of several
+//! documents.
+
+use longrein_protocol::SourceId;
+
+use super::request::Passage;
+use super::text::{quotable, same_word, terms, words};
+
+/// The most quotes on a page.
+const QUOTES: usize = 9;
+/// The most quotes of one document.
+const QUOTES_PER_DOCUMENT: usize = 3;
+/// Sentences looked at; those that come later are of worse passages anyway.
+const SENTENCES_LIMIT: usize = 2_000;
+/// How many of the best sentences are compared with each other.
+const FRONT_RUNNERS: usize = 60;
+/// How much of the best score a quote needs.
+const SHARE_OF_BEST: f64 = 0.35;
+/// How much a quote loses that says again what is said already.
+const REPETITION: f64 = 1.2;
+/// What a figure adds: a sentence that measures says more than one that asserts.
+const FIGURE: f64 = 0.4;
+
+/// A sentence that may be quoted.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Quote {
+    pub source: SourceId,
+    /// The document's title.
+    pub title: String,
+    /// The document's file or address.
+    pub place: String,
+    /// Verbatim, in one line.
+    pub words: String,
+    /// Which of the question's terms it has, by their number.
+    pub terms: Vec<usize>,
+    score: f64,
+}
+
+/// The terms of a question with what was found of them.
+#[derive(Default, Debug)]
+pub(crate) struct Ranking {
+    /// The question's terms.
+    pub terms: Vec<String>,
+    /// The quotes that were chosen, best first.
+    pub quotes: Vec<Quote>,
+    /// How many sentences were looked at.
+    pub sentences: usize,
+}
+
+/// Ranks what was read. `banned`: quotes that did not hold.
+pub(crate) fn rank(asked: &str, passages: &[Passage], banned: &dyn Fn(&str) -> bool) -> Ranking {
+    let terms = terms(asked);
+    let mut candidates = candidates(&terms, passages);
+    let sentences = candidates.len();
+    let weights: Vec<f64> = (0..terms.len())
+        .map(|term| {
+            let with = candidates
+                .iter()
+                .filter(|quote| quote.terms.contains(&term))
+                .count();
+            (1.0 + sentences as f64 / (1.0 + with as f64)).ln()
+        })
+        .collect();
+    let enough = if terms.len() > 3 { 2 } else { 1 };
+    candidates.retain(|quote| quote.terms.len() >= enough && !banned(&quote.words));
+    for quote in &mut candidates {
+        let found: f64 = quote.terms.iter().map(|term| weights[*term]).sum();
+        let figure = if quote.words.contains(|letter: char| letter.is_numeric()) {
+            FIGURE
+        } else {
+            0.0
+        };
+        quote.score += found + figure;
+    }
+    let quotes = choose(candidates);
+    Ranking {
+        terms,
+        quotes,
+        sentences,
+    }
+}
+
+/// Every sentence once, with the terms that it has.
+fn candidates(terms: &[String], passages: &[Passage]) -> Vec<Quote> {
+    let mut candidates: Vec<Quote> = Vec::new();
+    for (rank, passage) in passages.iter().enumerate() {
+        let about: Vec<String> = words(&passage.title);
+        for sentence in quotable(&passage.text) {
+            if candidates.len() == SENTENCES_LIMIT {
+                return candidates;
+            }
+            if candidates
+                .iter()
+                .any(|known| known.source == passage.source && overlaps(&known.words, &sentence))
+            {
+                continue;
+            }
+            let said = words(&sentence);
+            let has = |term: &usize| said.iter().any(|word| same_word(word, &terms[*term]));
+            let found: Vec<usize> = (0..terms.len()).filter(has).collect();
+            // A sentence of a document about the matter counts more, one found late counts less.
+            let titled = terms
+                .iter()
+                .filter(|term| about.iter().any(|word| same_word(word, term)))
+                .count();
+            let standing = if found.is_empty() {
+                0.0
+            } else {
+                0.15 * titled as f64 - 0.02 * rank as f64
+            };
+            candidates.push(Quote {
+                source: passage.source,
+                title: passage.title.clone(),
+                place: passage.place.clone(),
+                words: sentence,
+                terms: found,
+                score: standing,
+            });
+        }
+    }
+    candidates
+}
+
+fn overlaps(one: &str, other: &str) -> bool {
+    one.contains(other) || other.contains(one)
+}
+
+/// Takes the best one after the other, each time counting off what is said already. If another
+/// document has anything to say, at least two documents speak.
+fn choose(candidates: Vec<Quote>) -> Vec<Quote> {
+    let mut candidates = front_runners(candidates);
+    let best = candidates.first().map_or(0.0, |quote| quote.score);
+    let mut chosen: Vec<Quote> = Vec::new();
+    while chosen.len() < QUOTES {
+        let Some((position, worth)) = best_of(&candidates, &chosen) else {
+            break;
+        };
+        if worth < best * SHARE_OF_BEST && !chosen.is_empty() {
+            break;
+        }
+        chosen.push(candidates.remove(position));
+    }
+    if let Some(only) = chosen.first().map(|quote| quote.source)
+        && chosen.iter().all(|quote| quote.source == only)
+        && let Some(second) = candidates.into_iter().find(|quote| quote.source != only)
+    {
+        chosen.truncate(QUOTES - 1);
+        chosen.push(second);
+    }
+    chosen
+}
+
+/// The best ones, best first, and the best one of every document.
+fn front_runners(mut candidates: Vec<Quote>) -> Vec<Quote> {
+    candidates.sort_by(|one, other| other.score.total_cmp(&one.score));
+    let mut kept: Vec<Quote> = Vec::new();
+    for quote in candidates {
+        if kept.len() < FRONT_RUNNERS || kept.iter().all(|other| other.source != quote.source) {
+            kept.push(quote);
+        }
+    }
+    kept
+}
+
+fn best_of(candidates: &[Quote], chosen: &[Quote]) -> Option<(usize, f64)> {
+    let worth = |quote: &Quote| {
+        let of_same = chosen
+            .iter()
+            .filter(|other| other.source == quote.source)
+            .count();
+        if of_same >= QUOTES_PER_DOCUMENT {
+            return f64::MIN;
+        }
+        let repeats = chosen
+            .iter()
+            .map(|other| likeness(other, quote))
+            .fold(0.0, f64::max);
+        quote.score - REPETITION * repeats - 0.3 * of_same as f64
+    };
+    let worths = candidates
+        .iter()
+        .enumerate()
+        .map(|(position, quote)| (position, worth(quote)));
+    worths.max_by(|one, other| one.1.total_cmp(&other.1).then(other.0.cmp(&one.0)))
+}
+
+/// From 0 to 1: how much two quotes share of their words.
+fn likeness(one: &Quote, other: &Quote) -> f64 {
+    let (one, other) = (words(&one.words), words(&other.words));
+    let shared = one.iter().filter(|word| other.contains(word)).count();
+    2.0 * shared as f64 / (one.len() + other.len()).max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passage(source: u32, title: &str, text: &str) -> Passage {
+        Passage {
+            source: SourceId(source),
+            title: title.into(),
+            place: format!("{title}.md"),
+            range: None,
+            text: text.into(),
+        }
+    }
+
+    fn chosen(question: &str, passages: &[Passage]) -> Vec<(u32, String)> {
+        let ranking = rank(question, passages, &|_| false);
+        ranking
+            .quotes
+            .into_iter()
+            .map(|quote| (quote.source.0, quote.words))
+            .collect()
+    }
+
+    #[test]
+    fn two_documents_speak_where_there_are_two() {
+        let rich = "The vector index holds many vectors in memory. A vector index on disk is slower by half. \
+                    The vector index was built in two hours. Every vector index needs a plan for deletes.";
+        let poor = "Somebody once drew an index of vectors by hand.";
+        let quotes = chosen(
+            "vector index",
+            &[passage(1, "rich", rich), passage(2, "poor", poor)],
+        );
+        assert!(quotes.iter().any(|(source, _)| *source == 2), "{quotes:?}");
+        assert!(quotes.iter().filter(|(source, _)| *source == 1).count() <= QUOTES_PER_DOCUMENT);
+    }
+
+    #[test]
+    fn nothing_matches_gives_nothing() {
+        let passages = [passage(
+            1,
+            "bread",
+            "Knead the dough for ten minutes and let it rest.",
+        )];
+        assert!(chosen("vector index recall on one machine", &passages).is_empty());
+        assert!(chosen("?", &passages).is_empty());
+    }
+
+    #[test]
+    fn a_banned_quote_is_left_out() {
+        let passages = [passage(
+            1,
+            "bread",
+            "Knead the dough for ten minutes. Let the dough rest for a night.",
+        )];
+        let ranking = rank("dough", &passages, &|words| words.starts_with("Knead"));
+        let words: Vec<&str> = ranking
+            .quotes
+            .iter()
+            .map(|quote| quote.words.as_str())
+            .collect();
+        assert_eq!(words, ["Let the dough rest for a night."]);
+    }
+}

@@ -1,0 +1,215 @@
+//! A provider server on this machine: a real socket, scripted answers, and every fault that
+//! providers have been seen with.
+
+mod answer;
+mod control;
+mod http;
+mod manner;
+mod script;
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use longrein_models::demo;
+use longrein_runtime::ports::ModelReply;
+use tokio::net::TcpListener;
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::gate::Gate;
+use crate::reply::Scripted;
+use crate::request::SeenRequest;
+
+pub use manner::{Fault, Manner};
+pub use script::{Entry, Script, ScriptError};
+
+/// Connections served at the same time; more wait.
+const CONNECTION_LIMIT: usize = 64;
+
+/// What to answer a request.
+pub type Brain = Arc<dyn Fn(&SeenRequest) -> Answer + Send + Sync>;
+
+/// One answer, with the way in which it is sent.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What is sent.
+    pub content: Content,
+    /// How; the server's own manner where it says nothing.
+    pub manner: Option<Manner>,
+}
+
+/// What is sent.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// A reply of the model.
+    Reply(ModelReply),
+    /// An error.
+    Status {
+        /// The status code.
+        status: u16,
+        /// More headers.
+        headers: Vec<(String, String)>,
+        /// The body.
+        body: String,
+    },
+}
+
+impl From<Content> for Answer {
+    fn from(content: Content) -> Self {
+        Self {
+            content,
+            manner: None,
+        }
+    }
+}
+
+/// How a server is set up.
+#[derive(Clone)]
+pub struct Setup {
+    /// What it answers.
+    pub brain: Brain,
+    /// How it sends what it answers.
+    pub manner: Manner,
+    /// The key that it wants; without one it takes every request.
+    pub key: Option<String>,
+    /// The models that it lists.
+    pub models: Vec<String>,
+    /// The port; 0 takes a free one.
+    pub port: u16,
+}
+
+impl Setup {
+    /// A server that answers by a rule.
+    pub fn of(brain: impl Fn(&SeenRequest) -> Answer + Send + Sync + 'static) -> Self {
+        Self {
+            brain: Arc::new(brain),
+            manner: Manner::default(),
+            key: None,
+            models: vec!["any".to_owned()],
+            port: 0,
+        }
+    }
+
+    /// A server that thinks like the demonstration model.
+    pub fn demo() -> Self {
+        Self::of(|request| Content::Reply(demo::reply(&request.body)).into())
+    }
+
+    /// A server that gives these answers one after the other. Gates do not hold here; see
+    /// [`Manner::hold_after`].
+    pub fn scripted(script: impl IntoIterator<Item = Scripted>) -> Self {
+        let script: Vec<Scripted> = script.into_iter().collect();
+        Self::of(
+            move |request| match script.get(request.number as usize - 1) {
+                Some(scripted) => answer::of_scripted(scripted, request),
+                None => answer::no_more(request),
+            },
+        )
+    }
+
+    /// The same server with another manner.
+    #[must_use]
+    pub fn in_manner(mut self, manner: Manner) -> Self {
+        self.manner = manner;
+        self
+    }
+}
+
+/// A running server. It ends when this is dropped.
+pub struct MockProvider {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    server: AbortHandle,
+}
+
+struct Shared {
+    setup: Setup,
+    gate: Gate,
+    state: Mutex<State>,
+}
+
+/// What the server has seen and sent.
+#[derive(Default)]
+struct State {
+    seen: Vec<SeenRequest>,
+    tokens_in: u64,
+    tokens_out: u64,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere leaves nothing half done in here.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MockProvider {
+    /// Starts a server on a port of the loopback address.
+    pub async fn start(setup: Setup) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, setup.port)).await?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            setup,
+            gate: Gate::new(),
+            state: Mutex::default(),
+        });
+        let server = tokio::spawn(serve(listener, shared.clone())).abort_handle();
+        Ok(Self {
+            address,
+            shared,
+            server,
+        })
+    }
+
+    /// What goes into a configuration.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The requests for a reply, with their exact bodies, oldest first.
+    pub fn seen(&self) -> Vec<SeenRequest> {
+        self.shared.state().seen.clone()
+    }
+
+    /// How many requests for a reply came.
+    pub fn count(&self) -> usize {
+        self.shared.state().seen.len()
+    }
+
+    /// Tokens that the server said were used: in and out.
+    pub fn tokens(&self) -> (u64, u64) {
+        let state = self.shared.state();
+        (state.tokens_in, state.tokens_out)
+    }
+
+    /// Where replies with [`Manner::hold_after`] wait.
+    pub fn gate(&self) -> &Gate {
+        &self.shared.gate
+    }
+}
+
+impl Drop for MockProvider {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+    // Dropped with this task, and all connections with it.
+    let mut connections = JoinSet::new();
+    loop {
+        while connections.len() >= CONNECTION_LIMIT {
+            connections.join_next().await;
+        }
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(control::connection(stream, shared.clone()));
+                }
+                // A connection that was gone before it was taken is nobody's trouble.
+                Err(_) => tokio::task::yield_now().await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
