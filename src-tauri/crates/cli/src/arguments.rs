@@ -22,8 +22,8 @@ Begin here:
   longrein demo                                    a finished run in seconds, without a key
   longrein run research \"Which index is fastest?\" --library ~/Papers
   longrein runs                                    what ran, and what waits for you
-  longrein show 01K7                               one run: its steps, sources and files
-  longrein resume 01K7                             go on after a crash, a pause or a handoff
+  longrein show RUN                                one run: its steps, sources and files
+  longrein resume RUN                              go on after a crash, a pause or a handoff
 
 A run may be named by the first letters of its id. With --json, each line of standard output is
 one event; progress goes to standard error.
@@ -157,10 +157,10 @@ pub struct OneRun {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  longrein show 01K7                       what happened, step by step
-  longrein show 01K7 --request 3           what the model was shown in its third request
-  longrein show 01K7 --request 3 --raw     the same request, byte for byte
-  longrein show 01K7 --json                its events, one per line")]
+  longrein show RUN                        what happened, step by step
+  longrein show RUN --request 3            what the model was shown in its third request
+  longrein show RUN --request 3 --raw      the same request, byte for byte
+  longrein show RUN --json                 its events, one per line")]
 pub struct Show {
     /// The run's id, or its first letters
     pub run: String,
@@ -186,9 +186,9 @@ pub struct Watch {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  longrein resume 01K7                       go on where it stopped
-  longrein resume 01K7 \"Only since 2024\"     say how to go on; after the end this opens a new turn
-  longrein resume 01K7 --take-over           end the process that drives it first
+  longrein resume RUN                        go on where it stopped
+  longrein resume RUN \"Only since 2024\"      say how to go on; after the end this opens a new turn
+  longrein resume RUN --take-over            end the process that drives it first
 
 A run that another process drives is followed instead.")]
 pub struct Resume {

@@ -73,7 +73,7 @@ pub enum Failure {
     },
     /// Nobody reads the output any more. Quiet: the reader knows.
     #[error("nobody reads the output any more")]
-    Unread,
+    Unread(Status),
 }
 
 impl Failure {
@@ -100,6 +100,7 @@ impl Failure {
                 message,
                 remedy,
             } => Self::said(Status::Parked, message, remedy),
+            Self::Unread(_) => Self::Unread(Status::Parked),
             other => other,
         }
     }
@@ -115,7 +116,7 @@ impl Failure {
                 screen::complain(&text::plain_lines(&message), &text::plain_lines(&remedy));
                 status
             }
-            Self::Unread => Status::Done,
+            Self::Unread(status) => status,
         }
     }
 }
@@ -141,7 +142,7 @@ impl From<LogError> for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self::Unread;
+            return Self::Unread(Status::Done);
         }
         Self::said(
             Status::Failed,
@@ -193,7 +194,7 @@ mod tests {
         };
         let status = |failure| match failure {
             Failure::Said { status, .. } => status,
-            Failure::Unread => Status::Done,
+            Failure::Unread(status) => status,
         };
         assert_eq!(status(full()), Status::Failed);
         assert_eq!(status(full().of_a_run()), Status::Parked);

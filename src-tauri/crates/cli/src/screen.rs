@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use longrein_protocol::Event;
 use serde::Serialize;
+use terminal_size::{Width, terminal_size_of};
 
 use crate::failure::Failure;
 use crate::text;
@@ -46,6 +47,8 @@ impl Tone {
 pub struct Screen {
     json: bool,
     live: bool,
+    /// Whether results go to a terminal.
+    is_read: bool,
     color: bool,
     color_results: bool,
     status_shown: bool,
@@ -57,11 +60,13 @@ impl Screen {
         let smart = std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let paint = smart && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let live = smart && io::stderr().is_terminal();
+        let is_read = io::stdout().is_terminal();
         Self {
             json,
             live,
+            is_read,
             color: live && paint,
-            color_results: paint && io::stdout().is_terminal(),
+            color_results: paint && is_read,
             status_shown: false,
         }
     }
@@ -69,6 +74,16 @@ impl Screen {
     /// Whether standard output takes JSON Lines.
     pub fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// How many columns of a result's line are left after so many: all that are wanted where no
+    /// terminal cuts it.
+    pub fn columns_left(&self, used: usize, wanted: usize) -> usize {
+        if self.is_read {
+            columns().saturating_sub(used).max(LEAST_COLUMNS)
+        } else {
+            wanted
+        }
     }
 
     /// Whether there is a line that is rewritten in place.
@@ -174,9 +189,8 @@ fn paint(on: bool, tone: Tone, word: &str) -> String {
 
 /// How wide the terminal is.
 pub fn columns() -> usize {
-    let size = rustix::termios::tcgetwinsize(io::stderr())
-        .or_else(|_| rustix::termios::tcgetwinsize(io::stdout()));
-    let columns = size.map_or(0, |size| usize::from(size.ws_col));
+    let size = terminal_size_of(io::stderr()).or_else(|| terminal_size_of(io::stdout()));
+    let columns = size.map_or(0, |(Width(columns), _)| usize::from(columns));
     if columns < LEAST_COLUMNS {
         DEFAULT_COLUMNS
     } else {

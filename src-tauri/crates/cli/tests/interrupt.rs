@@ -74,3 +74,30 @@ fn a_reader_that_goes_away_ends_a_command_quietly() {
     assert!(output.status.success(), "{output:?}");
     assert!(output.stderr.is_empty(), "{output:?}");
 }
+
+#[test]
+fn a_run_whose_reader_goes_away_stops_quietly_and_can_be_resumed() {
+    let home = Home::new();
+    let mut command = home.command(&["demo", "--json"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = command.stdout(writer).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let resumed = home.run(&["resume", &home.only_run()]);
+    assert_eq!(resumed.status, 0, "{resumed}");
+    home.assert_whole();
+}
+
+#[test]
+fn ctrl_c_a_second_time_stops_at_once() {
+    let (home, provider) = held();
+    let running = home.spawn(RUN);
+    provider.held(1);
+    running.signal(Signal::INT);
+    until("the first word", || {
+        running.err().contains("Stopping.").then_some(())
+    });
+    running.signal(Signal::INT);
+    assert_eq!(running.outcome().status, 130);
+    assert_eq!(home.runs().len(), 1);
+}

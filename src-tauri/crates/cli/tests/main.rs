@@ -1,4 +1,5 @@
 //! The command from outside: the real binary, real folders, a provider that is a stand-in.
+#![cfg(unix)]
 
 mod answers;
 mod bench;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use longrein_app::Paths;
-use rustix::time::{ClockId, clock_gettime};
 use tempfile::TempDir;
 
 use crate::context::Context;
@@ -15,12 +14,20 @@ use crate::failure::{Failure, Status};
 const RESET_PEAK: &str = "5";
 
 /// Processor time of all threads of this process so far.
+#[cfg(unix)]
 pub fn cpu_time() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(
         u64::try_from(time.tv_sec).unwrap_or(0),
         u32::try_from(time.tv_nsec).unwrap_or(0),
     )
+}
+
+/// Not known here, which the report shows as zero.
+#[cfg(not(unix))]
+pub fn cpu_time() -> Duration {
+    Duration::ZERO
 }
 
 /// Begins to count the peak of memory anew, where the system can.

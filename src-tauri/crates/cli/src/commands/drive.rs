@@ -66,8 +66,10 @@ pub async fn drive(
         driving: Some(driving),
         patience,
     };
-    let end = follow(app, followed, &mut screen).await?;
-    summary::conclude(context, app, run, &end, &mut screen).await
+    let end = follow(app, followed, &mut screen).await;
+    let end = end.map_err(Failure::of_a_run)?;
+    let told = summary::conclude(context, app, run, &end, &mut screen).await;
+    told.map_err(Failure::of_a_run)
 }
 
 /// `watch`.

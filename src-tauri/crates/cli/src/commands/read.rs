@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Status};
 use crate::follow::End;
 use crate::narrate;
-use crate::screen::{self, Screen, Tone};
+use crate::screen::{Screen, Tone};
 use crate::summary::{self, Summary};
 use crate::text;
 
@@ -21,8 +21,8 @@ const ID_COLUMNS: usize = 26;
 const STATE_COLUMNS: usize = 15;
 const AGENT_COLUMNS: usize = 12;
 const TIME_COLUMNS: usize = 12;
-/// The least columns of a title.
-const TITLE_LEAST: usize = 20;
+/// The columns of a title where no terminal cuts it.
+const TITLE_COLUMNS: usize = 120;
 /// Runs that are read at once.
 const PAGE_RUNS: u32 = 500;
 
@@ -75,8 +75,9 @@ fn tell_line(line: &RunLine, screen: &mut Screen) -> Result<(), Failure> {
     );
     let agent = text::cell(&text::plain(&line.agent), AGENT_COLUMNS);
     let used = ID_COLUMNS + STATE_COLUMNS + AGENT_COLUMNS + TIME_COLUMNS + 4;
-    let left = screen::columns().saturating_sub(used).max(TITLE_LEAST);
-    let title = text::brief(&line.title, left);
+    let left = screen.columns_left(used, TITLE_COLUMNS);
+    let title = text::brief(&line.title, TITLE_COLUMNS);
+    let title = text::fit(&title, left);
     screen.result(&format!(
         "{} {state} {agent} {} {title}",
         text::cell(&line.run, ID_COLUMNS),
