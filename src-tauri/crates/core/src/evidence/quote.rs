@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::fold::{Folded, Hyphens, LINE_END, fold, fold_with};
-use super::words::{Closest, closest};
+use super::words::{Closest, Word, closest, words};
 
 /// A match at least this good counts as near.
 const NEAR_RATIO: f32 = 0.6;
@@ -37,6 +37,8 @@ pub struct SourceText<'a> {
     joined: Folded,
     /// For the words that a hyphen divides; made when the first quote needs it.
     bare: Option<Folded>,
+    /// For the closest words; made when the first quote needs them.
+    words: Option<Vec<Word>>,
 }
 
 /// Looks for `quote` in one text. For many quotes of the same text, see [`SourceText`].
@@ -51,6 +53,7 @@ impl<'a> SourceText<'a> {
             text,
             joined: fold(text),
             bare: None,
+            words: None,
         }
     }
 
@@ -74,7 +77,9 @@ impl<'a> SourceText<'a> {
         if let Some(range) = self.find_divided(quote) {
             return QuoteMatch::Verbatim { range };
         }
-        match closest(needle, &self.joined) {
+        let joined = &self.joined;
+        let there = self.words.get_or_insert_with(|| words(joined.text()));
+        match closest(needle, joined, there) {
             Some(Closest { range, ratio }) if ratio >= NEAR_RATIO => {
                 let difference = fold_with(&self.text[range.clone()], Hyphens::Join)
                     .text()

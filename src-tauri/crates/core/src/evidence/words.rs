@@ -32,7 +32,7 @@ pub(super) struct Closest {
 /// The words of `text` that are most like `quote`, white space folded; `None` when nothing is.
 pub fn closest_words(quote: &str, text: &str) -> Option<String> {
     let folded = fold(text);
-    let Closest { range, .. } = closest(fold(quote).text(), &folded)?;
+    let Closest { range, .. } = closest(fold(quote).text(), &folded, &words(folded.text()))?;
     Some(fold_with(&text[range], Hyphens::Join).text().to_owned())
 }
 
@@ -43,16 +43,19 @@ pub fn page_at(text: &str, offset: usize) -> u32 {
     u32::try_from(pages).unwrap_or(u32::MAX - 1) + 1
 }
 
-pub(super) fn closest(quote: &str, folded: &Folded) -> Option<Closest> {
+pub(super) fn closest(quote: &str, folded: &Folded, there: &[Word]) -> Option<Closest> {
     let mut wanted = words(quote);
     wanted.truncate(WORDS_LIMIT);
-    if wanted.len() < WORDS_LEAST || folded.text().len() > TEXT_LIMIT_BYTES {
+    if wanted.len() < WORDS_LEAST {
         return None;
     }
-    let there = words(folded.text());
-    windows(&wanted, &there)
+    let texts = Texts {
+        wanted: quote,
+        there: folded.text(),
+    };
+    windows(&wanted, there)
         .into_iter()
-        .map(|window| align(&wanted, &there, window))
+        .map(|window| texts.align(&wanted, there, window))
         .min_by_key(|(cost, _)| *cost)
         .filter(|(_, range)| !range.is_empty())
         .map(|(cost, range)| {
@@ -65,66 +68,67 @@ pub(super) fn closest(quote: &str, folded: &Folded) -> Option<Closest> {
         })
 }
 
-/// One word: as written, as compared, and where.
-struct Word<'t> {
-    written: &'t str,
-    plain: String,
+/// One word of a folded text: a digest of its letters and digits in lower case, and where it is.
+pub(super) struct Word {
+    digest: u64,
     range: Range<usize>,
 }
 
-fn words(text: &str) -> Vec<Word<'_>> {
+/// The words of a folded text; none when it is so long that nothing near is looked for.
+pub(super) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
+    if text.len() > TEXT_LIMIT_BYTES {
+        return words;
+    }
+    let mut start = 0;
     for written in text.split(' ') {
-        // Both slices lie in one text, so their distance is the offset.
-        let start = written.as_ptr() as usize - text.as_ptr() as usize;
-        let plain: String = written
-            .chars()
-            .filter(|letter| letter.is_alphanumeric())
-            .flat_map(char::to_lowercase)
-            .collect();
-        if !plain.is_empty() {
-            words.push(Word {
-                written,
-                plain,
-                range: start..start + written.len(),
-            });
+        let range = start..start + written.len();
+        start = range.end + 1;
+        if let Some(digest) = digest(written) {
+            words.push(Word { digest, range });
         }
     }
     words
 }
 
-/// The best places for an alignment, as ranges of word numbers with room on both sides.
-fn windows(wanted: &[Word<'_>], there: &[Word<'_>]) -> Vec<Range<usize>> {
-    let mut counts: BTreeMap<&str, (usize, i64)> = BTreeMap::new();
-    for word in wanted {
-        let next = counts.len();
-        counts.entry(&word.plain).or_insert((next, 0)).1 += 1;
+/// FNV-1a over what counts of a word; `None` where nothing does. Two words with one digest would
+/// only make a near match look nearer.
+fn digest(written: &str) -> Option<u64> {
+    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0100_0000_01b3;
+    let mut digest = None;
+    for letter in written.chars().filter(|letter| letter.is_alphanumeric()) {
+        for letter in letter.to_lowercase() {
+            let before: u64 = digest.unwrap_or(OFFSET);
+            digest = Some((before ^ u64::from(u32::from(letter))).wrapping_mul(PRIME));
+        }
     }
-    let mut left: Vec<i64> = vec![0; counts.len()];
-    for (number, count) in counts.values() {
-        left[*number] = *count;
-    }
-    let numbers: Vec<Option<usize>> = there
-        .iter()
-        .map(|word| counts.get(word.plain.as_str()).map(|(number, _)| *number))
-        .collect();
+    digest
+}
 
+/// The best places for an alignment, as ranges of word numbers with room on both sides.
+fn windows(wanted: &[Word], there: &[Word]) -> Vec<Range<usize>> {
+    // How many of each wanted word the window does not hold yet; below zero, how many too many.
+    let mut left: BTreeMap<u64, i64> = BTreeMap::new();
+    for word in wanted {
+        *left.entry(word.digest).or_default() += 1;
+    }
     let length = wanted.len();
     let least = (length * SHARED_LEAST_PERCENT).div_ceil(100).max(2);
     let mut shared = 0;
     let mut best: Vec<(usize, usize)> = Vec::new();
     for end in 0..there.len() {
-        if let Some(number) = numbers[end] {
-            shared += usize::from(left[number] > 0);
-            left[number] -= 1;
+        if let Some(left) = left.get_mut(&there[end].digest) {
+            shared += usize::from(*left > 0);
+            *left -= 1;
         }
-        let start = (end + 1).saturating_sub(length);
-        if let Some(number) = end.checked_sub(length).and_then(|gone| numbers[gone]) {
-            left[number] += 1;
-            shared -= usize::from(left[number] > 0);
+        let gone = end.checked_sub(length).map(|gone| there[gone].digest);
+        if let Some(left) = gone.and_then(|gone| left.get_mut(&gone)) {
+            *left += 1;
+            shared -= usize::from(*left > 0);
         }
         if shared >= least {
-            keep(&mut best, shared, start, length);
+            keep(&mut best, shared, (end + 1).saturating_sub(length), length);
         }
     }
     let room = length / 2 + 2;
@@ -149,38 +153,46 @@ fn keep(best: &mut Vec<(usize, usize)>, shared: usize, start: usize, length: usi
     best.truncate(WINDOWS_LIMIT);
 }
 
-/// The cheapest alignment of all wanted words with any run of words in the window: its cost, and
-/// that run as word numbers.
-fn align(wanted: &[Word<'_>], there: &[Word<'_>], window: Range<usize>) -> (u32, Range<usize>) {
-    let (rows, columns) = (wanted.len(), window.len());
-    // Each cell: the cost so far, and where in the window the run began.
-    let mut before: Vec<(u32, usize)> = (0..=columns).map(|column| (0, column)).collect();
-    for row in 1..=rows {
-        let mut current = Vec::with_capacity(columns + 1);
-        current.push((row as u32 * OTHER_WORD, 0));
-        for column in 1..=columns {
-            let pair = difference(&wanted[row - 1], &there[window.start + column - 1]);
-            let together = (before[column - 1].0 + pair, before[column - 1].1);
-            let missing = (before[column].0 + OTHER_WORD, before[column].1);
-            let added = (current[column - 1].0 + OTHER_WORD, current[column - 1].1);
-            current.push(together.min(missing).min(added));
-        }
-        before = current;
-    }
-    let (end, (cost, start)) = before
-        .into_iter()
-        .enumerate()
-        .min_by_key(|(_, (cost, _))| *cost)
-        .unwrap_or((0, (u32::MAX, 0)));
-    (cost, window.start + start..window.start + end.max(start))
+/// The two folded texts that words are compared in.
+struct Texts<'t> {
+    wanted: &'t str,
+    there: &'t str,
 }
 
-fn difference(one: &Word<'_>, other: &Word<'_>) -> u32 {
-    if one.written == other.written {
-        0
-    } else if one.plain == other.plain {
-        OTHER_FORM
-    } else {
-        OTHER_WORD
+impl Texts<'_> {
+    /// The cheapest alignment of all wanted words with any run of words in the window: its cost,
+    /// and that run as word numbers.
+    fn align(&self, wanted: &[Word], there: &[Word], window: Range<usize>) -> (u32, Range<usize>) {
+        let (rows, columns) = (wanted.len(), window.len());
+        // Each cell: the cost so far, and where in the window the run began.
+        let mut before: Vec<(u32, usize)> = (0..=columns).map(|column| (0, column)).collect();
+        for row in 1..=rows {
+            let mut current = Vec::with_capacity(columns + 1);
+            current.push((row as u32 * OTHER_WORD, 0));
+            for column in 1..=columns {
+                let pair = self.difference(&wanted[row - 1], &there[window.start + column - 1]);
+                let together = (before[column - 1].0 + pair, before[column - 1].1);
+                let missing = (before[column].0 + OTHER_WORD, before[column].1);
+                let added = (current[column - 1].0 + OTHER_WORD, current[column - 1].1);
+                current.push(together.min(missing).min(added));
+            }
+            before = current;
+        }
+        let (end, (cost, start)) = before
+            .into_iter()
+            .enumerate()
+            .min_by_key(|(_, (cost, _))| *cost)
+            .unwrap_or((0, (u32::MAX, 0)));
+        (cost, window.start + start..window.start + end.max(start))
+    }
+
+    fn difference(&self, wanted: &Word, there: &Word) -> u32 {
+        if wanted.digest != there.digest {
+            OTHER_WORD
+        } else if self.wanted[wanted.range.clone()] == self.there[there.range.clone()] {
+            0
+        } else {
+            OTHER_FORM
+        }
     }
 }

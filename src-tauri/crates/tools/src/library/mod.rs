@@ -308,7 +308,7 @@ impl Shelves {
                 let hash = BlobHash::of(&bytes);
                 match before.filter(|before| before.hash == Some(hash)) {
                     Some(before) => Content::Same(before.id),
-                    None => content(&entry, hash, &bytes),
+                    None => self.content(&entry, hash, &bytes),
                 }
             }
         };
@@ -319,6 +319,35 @@ impl Shelves {
             modified: entry.modified,
             settled,
             content,
+        }
+    }
+
+    fn content(&self, entry: &Entry, hash: BlobHash, bytes: &[u8]) -> Content {
+        match document::read(entry.kind, &self.name(entry), bytes) {
+            Ok(document) => {
+                let paged = document.meta.pdf.is_some();
+                let passages = passages::passages(&document.text, &document.hidden, paged);
+                Content::Read(Box::new(Readable {
+                    hash,
+                    meta: document.meta,
+                    text: document.text,
+                    passages,
+                    notes: document.notes,
+                }))
+            }
+            Err(problem) => Content::Unreadable {
+                problem: problem.to_string(),
+            },
+        }
+    }
+
+    /// How a document is called: by its path beneath its folder, and, where the library has several
+    /// folders, by the folder's name before that. Never by a whole path.
+    fn name(&self, entry: &Entry) -> String {
+        let folder = self.folders[entry.folder as usize].file_name();
+        match folder.filter(|_| self.folders.len() > 1) {
+            Some(folder) => format!("{}/{}", folder.to_string_lossy(), entry.path),
+            None => entry.path.clone(),
         }
     }
 
@@ -402,25 +431,6 @@ impl Shelves {
                 None
             }
         }
-    }
-}
-
-fn content(entry: &Entry, hash: BlobHash, bytes: &[u8]) -> Content {
-    match document::read(entry.kind, &entry.path, bytes) {
-        Ok(document) => {
-            let paged = document.meta.pdf.is_some();
-            let passages = passages::passages(&document.text, &document.hidden, paged);
-            Content::Read(Box::new(Readable {
-                hash,
-                meta: document.meta,
-                text: document.text,
-                passages,
-                notes: document.notes,
-            }))
-        }
-        Err(problem) => Content::Unreadable {
-            problem: problem.to_string(),
-        },
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::Shelves;
 
@@ -98,7 +98,9 @@ fn watcher(folders: &[PathBuf], wake: SyncSender<()>) -> Option<RecommendedWatch
             let _ = wake.try_send(());
         }
     };
-    let watched = notify::recommended_watcher(changed).and_then(|mut watcher| {
+    // As everywhere in the library: a link leads nowhere.
+    let config = Config::default().with_follow_symlinks(false);
+    let watched = RecommendedWatcher::new(changed, config).and_then(|mut watcher| {
         for folder in folders {
             watcher.watch(folder, RecursiveMode::Recursive)?;
         }

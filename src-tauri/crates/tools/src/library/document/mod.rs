@@ -4,7 +4,7 @@ mod html;
 mod markdown;
 mod pdf;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::ops::Range;
 

@@ -106,7 +106,10 @@ fn a_name_from_a_document_acts_on_no_screen() {
 }
 
 /// A PDF with one page for each text; each of a text's lines stands below the one before.
-fn pdf(pages: &[&str], change: impl FnOnce(&mut Pdf, &[ObjectId])) -> Vec<u8> {
+pub(in crate::library) fn pdf(
+    pages: &[&str],
+    change: impl FnOnce(&mut Pdf, &[ObjectId]),
+) -> Vec<u8> {
     let mut pdf = Pdf::with_version("1.5");
     let tree = pdf.new_object_id();
     let font = pdf.add_object(dictionary! {
@@ -154,7 +157,7 @@ fn pdf(pages: &[&str], change: impl FnOnce(&mut Pdf, &[ObjectId])) -> Vec<u8> {
     bytes
 }
 
-const PAGES: [&str; 3] = [
+pub(in crate::library) const PAGES: [&str; 3] = [
     "The first page speaks of an exam-\nple that is divided.",
     "The second page has a result of 42 percent.",
     "Some last words.\nReferences\n[1] A. Doe. Graphs. 2019.\n[2] B. Roe. Trees. 2020.",

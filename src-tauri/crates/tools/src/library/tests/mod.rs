@@ -1,5 +1,7 @@
+mod folders;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -8,6 +10,7 @@ use longrein_runtime::ports::{CancellationToken, Tool};
 use serde_json::json;
 use tempfile::TempDir;
 
+use super::document::tests::{PAGES, pdf};
 use super::*;
 use crate::testing::{call, context, run, text, told, words};
 
@@ -246,6 +249,29 @@ fn two_libraries_on_one_index_agree() {
 }
 
 #[test]
+fn a_passage_of_a_pdf_says_its_page_and_what_reading_the_pdf_gave() {
+    let outer = tempfile::tempdir().unwrap();
+    put(outer.path(), "paper.pdf", &pdf(&PAGES, |_, _| {}));
+    let library = open(outer.path());
+    let search = |query| library.search(query, 6, &CancellationToken::new()).unwrap();
+    let findings = search("result percent");
+    let [passage] = &findings.passages[..] else {
+        panic!("{}", shown(&findings))
+    };
+    assert_eq!(
+        words(passage),
+        "The second page has a result of 42 percent."
+    );
+    assert_eq!(passage.range.page, Some(2));
+    assert_eq!(passage.meta.pdf.as_ref().unwrap().read, 3);
+    assert_eq!(
+        search("Trees").passages.len(),
+        0,
+        "references are no evidence"
+    );
+}
+
+#[test]
 fn one_unreadable_document_never_hides_the_others() {
     let place = Place::new(&[
         ("good.md", "Readable words."),
@@ -262,36 +288,6 @@ fn one_unreadable_document_never_hides_the_others() {
 }
 
 #[cfg(unix)]
-#[test]
-fn no_link_leads_out_of_the_library_and_no_pipe_stops_it() {
-    use std::os::unix::fs::symlink;
-
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
-    let place = Place::new(&[("good.md", "Words within.")]);
-    let papers = place.outer.path().join("papers");
-    let secret = place.outer.path().join("secret");
-    fs::create_dir(&secret).unwrap();
-    fs::write(secret.join("words.md"), "Secret words.").unwrap();
-    symlink(secret.join("words.md"), papers.join("link.md")).unwrap();
-    symlink(&secret, papers.join("folder")).unwrap();
-    symlink(".", papers.join("circle")).unwrap();
-    mknodat(
-        CWD,
-        papers.join("pipe.md"),
-        FileType::Fifo,
-        Mode::from_raw_mode(0o600),
-        0,
-    )
-    .unwrap();
-    fs::File::create(papers.join("giant.txt"))
-        .unwrap()
-        .set_len(1 << 40)
-        .unwrap();
-    expect![[r#"
-        good.md: "Words within."
-        note: giant.txt could not be read: it has 1099511627776 bytes, more than the 67108864 that are read"#]].assert_eq(&place.shown("words"));
-}
-
 #[test]
 fn no_document_takes_all_the_room_while_others_match() {
     let long: String = (0..8)
@@ -329,46 +325,6 @@ fn the_same_bytes_in_two_places_are_one_document() {
         ("copy/a.md", "The very same words."),
     ]);
     expect![[r#"a.md: "The very same words.""#]].assert_eq(&place.shown("same words"));
-}
-
-#[test]
-fn a_folder_that_can_not_be_read_is_named_with_a_remedy() {
-    let outer = tempfile::tempdir().unwrap();
-    fs::write(outer.path().join("file"), "").unwrap();
-    let told = |folder: PathBuf| {
-        let error = Library::open(&[folder], &outer.path().join("index"))
-            .err()
-            .expect("it can't be opened");
-        error
-            .to_string()
-            .replace(&*outer.path().to_string_lossy(), "OUTER")
-    };
-    expect!["the library folder OUTER/missing does not exist: make it, or name another one under [library] folders"].assert_eq(&told(outer.path().join("missing")));
-    expect!["the library folder OUTER/file is a file: name the folder that holds it under [library] folders"].assert_eq(&told(outer.path().join("file")));
-}
-
-#[test]
-fn a_folder_that_vanishes_is_an_error_and_its_documents_are_not_forgotten() {
-    let place = Place::new(&[("a.md", "Words that stay.")]);
-    place.search("words");
-    let (papers, away) = (
-        place.outer.path().join("papers"),
-        place.outer.path().join("away"),
-    );
-    fs::rename(&papers, &away).unwrap();
-    let error = place
-        .library
-        .search("words", 1, &CancellationToken::new())
-        .expect_err("the folder is gone");
-    assert!(matches!(error, LibraryError::Missing(_)), "{error}");
-    assert_eq!(
-        place
-            .library
-            .shelves
-            .with_index(|index| index.counts())
-            .unwrap(),
-        (1, 0)
-    );
 }
 
 #[test]

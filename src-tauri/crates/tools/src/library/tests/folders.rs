@@ -1,0 +1,98 @@
+//! The library's folders: what is followed, what is refused, and how they are told apart.
+
+use super::*;
+
+#[test]
+fn documents_of_several_folders_are_told_apart_by_the_folders_names() {
+    let outer = tempfile::tempdir().unwrap();
+    let folders = ["notes", "papers"].map(|name| outer.path().join(name));
+    for folder in &folders {
+        fs::create_dir(folder).unwrap();
+        fs::write(
+            folder.join("a.md"),
+            format!("Words in {}.", folder.display()),
+        )
+        .unwrap();
+    }
+    let library = Library::open(&folders, &outer.path().join("index")).unwrap();
+    let findings = library
+        .search("words", 6, &CancellationToken::new())
+        .unwrap();
+    let mut names: Vec<_> = findings
+        .passages
+        .iter()
+        .map(|passage| passage.meta.file.clone().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["notes/a.md", "papers/a.md"]);
+}
+
+#[test]
+fn no_link_leads_out_of_the_library_and_no_pipe_stops_it() {
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let place = Place::new(&[("good.md", "Words within.")]);
+    let papers = place.outer.path().join("papers");
+    let secret = place.outer.path().join("secret");
+    fs::create_dir(&secret).unwrap();
+    fs::write(secret.join("words.md"), "Secret words.").unwrap();
+    symlink(secret.join("words.md"), papers.join("link.md")).unwrap();
+    symlink(&secret, papers.join("folder")).unwrap();
+    symlink(".", papers.join("circle")).unwrap();
+    mknodat(
+        CWD,
+        papers.join("pipe.md"),
+        FileType::Fifo,
+        Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    fs::File::create(papers.join("giant.txt"))
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
+    expect![[r#"
+        good.md: "Words within."
+        note: giant.txt could not be read: it has 1099511627776 bytes, more than the 67108864 that are read"#]].assert_eq(&place.shown("words"));
+}
+
+#[test]
+fn a_folder_that_can_not_be_read_is_named_with_a_remedy() {
+    let outer = tempfile::tempdir().unwrap();
+    fs::write(outer.path().join("file"), "").unwrap();
+    let told = |folder: PathBuf| {
+        let error = Library::open(&[folder], &outer.path().join("index"))
+            .err()
+            .expect("it can't be opened");
+        error
+            .to_string()
+            .replace(&*outer.path().to_string_lossy(), "OUTER")
+    };
+    expect!["the library folder OUTER/missing does not exist: make it, or name another one under [library] folders"].assert_eq(&told(outer.path().join("missing")));
+    expect!["the library folder OUTER/file is a file: name the folder that holds it under [library] folders"].assert_eq(&told(outer.path().join("file")));
+}
+
+#[test]
+fn a_folder_that_vanishes_is_an_error_and_its_documents_are_not_forgotten() {
+    let place = Place::new(&[("a.md", "Words that stay.")]);
+    place.search("words");
+    let (papers, away) = (
+        place.outer.path().join("papers"),
+        place.outer.path().join("away"),
+    );
+    fs::rename(&papers, &away).unwrap();
+    let error = place
+        .library
+        .search("words", 1, &CancellationToken::new())
+        .expect_err("the folder is gone");
+    assert!(matches!(error, LibraryError::Missing(_)), "{error}");
+    assert_eq!(
+        place
+            .library
+            .shelves
+            .with_index(|index| index.counts())
+            .unwrap(),
+        (1, 0)
+    );
+}
