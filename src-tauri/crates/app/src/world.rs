@@ -264,6 +264,13 @@ impl World for AppWorld {
         }
         for name in servers_of(agent) {
             let server = self.server(run, &name).await?;
+            for problem in server.problems() {
+                tracing::warn!(
+                    "the tool {} of server {name} is left out: {}",
+                    problem.tool,
+                    problem.message
+                );
+            }
             server
                 .tools(&agent.tools.settings)
                 .into_iter()

@@ -14,6 +14,7 @@ mod pump;
 mod screen;
 mod summary;
 mod text;
+mod warnings;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ use crate::context::Context;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let context = Context::of(&arguments);
+    warnings::tell();
     match commands::run(&context, arguments.command) {
         Ok(status) => status.into(),
         Err(failure) => failure.told().into(),

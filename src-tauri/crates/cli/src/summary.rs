@@ -149,16 +149,18 @@ impl Summary<'_> {
             _ => {}
         }
         let words = state_words(self.line.state);
-        let mut letters = words.chars();
-        let first = letters
-            .next()
-            .map(|letter| letter.to_ascii_uppercase())
-            .into_iter();
-        let words: String = first.chain(letters).collect();
-        let words = screen.result_painted(state_tone(self.line.state), &words);
+        let tone = state_tone(self.line.state);
         let reason = text::plain(&reason);
-        let colon = if reason.is_empty() { "" } else { ": " };
-        screen.result(&format!("{words}{colon}{reason}"))?;
+        let told = match reason.to_lowercase().strip_prefix(words) {
+            // The reason names the state itself.
+            Some(_) => screen.result_painted(tone, &reason),
+            None => {
+                let words = screen.result_painted(tone, &text::sentence(words));
+                let colon = if reason.is_empty() { "" } else { ": " };
+                format!("{words}{colon}{reason}")
+            }
+        };
+        screen.result(&told)?;
         // A remedy that is a command of ours is told below, with the data folder in it.
         let remedy = text::plain(&remedy);
         if !remedy.is_empty() && !remedy.contains("longrein settle") {

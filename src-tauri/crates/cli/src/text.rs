@@ -134,6 +134,13 @@ pub fn brief(text: &str, limit: usize) -> String {
     }
 }
 
+/// With a capital at its beginning.
+pub fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// `12345` as `12,345`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();

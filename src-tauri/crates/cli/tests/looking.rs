@@ -3,9 +3,11 @@
 use std::fs;
 use std::process::Stdio;
 
-use serde_json::Value;
+use longrein_testkit::provider::Setup;
+use longrein_testkit::say;
+use serde_json::{Value, json};
 
-use crate::support::{Home, of_type, types};
+use crate::support::{Home, Provider, in_repository, of_type, types};
 
 fn demo() -> (Home, String) {
     let home = Home::new();
@@ -152,4 +154,30 @@ fn what_a_machine_offers_is_listed() {
     assert!(doctor.out.contains("data folder"), "{doctor}");
     let runs = home.run(&["runs"]);
     assert!(runs.out.contains("longrein demo"), "{runs}");
+}
+
+#[test]
+fn a_server_s_tool_that_is_left_out_is_told_and_the_run_goes_on() {
+    let home = Home::new();
+    let provider = Provider::start(Setup::scripted([say("Done.")]));
+    let server = in_repository("tests/fixtures/counter/counter.py");
+    let marks = home.path().join("marks");
+    let command = json!(["python3", server, marks, "--broken-schema"]);
+    home.configure(&format!(
+        "{}\n[mcp.counter]\ncommand = {command}\n",
+        provider.config()
+    ));
+    let run = home.run(&[
+        "run",
+        &home.agent("[tools]\nallow = [\"counter.*\"]\n"),
+        "Say it.",
+    ]);
+    assert_eq!(run.status, 0, "{run}");
+    assert!(run.err.contains("longrein: warning: "), "{run}");
+    assert!(run.err.contains("broken_type"), "{run}");
+    assert!(
+        provider.mock.seen()[0]
+            .tools()
+            .contains(&"counter__mark".to_owned())
+    );
 }

@@ -1,5 +1,6 @@
 //! Several processes on one data folder, and on one run.
 
+use longrein_store::{Store, TreeLock};
 use longrein_testkit::provider::{Manner, Setup};
 use longrein_testkit::{Scripted, call, say};
 use rustix::process::Signal;
@@ -223,4 +224,33 @@ fn taking_over_a_process_that_drives_nothing_else_needs_no_yes_and_finishes_the_
     let events = home.events(&run);
     assert_gapless(&events);
     home.assert_whole();
+}
+
+#[test]
+fn a_process_that_drives_several_runs_is_not_ended_without_a_yes() {
+    let home = Home::new();
+    home.configure(&crate::support::config("http://127.0.0.1:1/v1"));
+    let agent = home.agent("");
+    let runs: Vec<String> = (0..2)
+        .map(|_| home.run(&["run", &agent, "Say it."]).run_id())
+        .collect();
+    // This very process becomes the driver of both.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let store = runtime.block_on(async { Store::open(home.data()).unwrap() });
+    let _locks: Vec<_> = runs
+        .iter()
+        .map(|run| {
+            let acquired = TreeLock::acquire(&store, run.parse().unwrap());
+            runtime.block_on(acquired).unwrap()
+        })
+        .collect();
+    let refused = home.run(&["resume", &runs[0], "--take-over"]);
+    assert_eq!(refused.status, 2, "{refused}");
+    let holder = format!("Process {}", std::process::id());
+    for words in [&holder, &runs[1], "--yes"] {
+        assert!(refused.err.contains(words), "{words}: {refused}");
+    }
 }

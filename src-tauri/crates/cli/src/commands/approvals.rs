@@ -73,7 +73,7 @@ async fn tell(
     }
     let since = text::ago(line.since, longrein_app::now());
     screen.result(&format!(
-        "{} · since {since} · {}",
+        "{} · {since} · {}",
         line.run,
         text::plain(&line.title)
     ))?;

@@ -187,7 +187,7 @@ async fn follow_holder(
 ) -> Result<Status, Failure> {
     let mut screen = context.screen();
     screen.say(&format!(
-        "Run {run} is driven by {} since {}.",
+        "Run {run} is driven by {}, which took it up {}.",
         hold::in_words(holder),
         text::ago(holder.since_ms, longrein_app::now())
     ));
@@ -261,7 +261,7 @@ async fn agree_to_take_over(
         return Err(Failure::usage(
             format!(
                 "{} also drives: {}.",
-                sentence(&hold::in_words(&holder)),
+                text::sentence(&hold::in_words(&holder)),
                 others.join(", ")
             ),
             "They stop with it and can be resumed. If that is what you want, add --yes.",
@@ -272,12 +272,6 @@ async fn agree_to_take_over(
         hold::in_words(&holder)
     ));
     Ok(())
-}
-
-fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }
 
 /// Settles a wish that the run's driver has to take: follows or drives the run.
