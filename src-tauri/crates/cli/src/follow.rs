@@ -87,6 +87,9 @@ pub async fn follow(app: &Longrein, follow: Follow, screen: &mut Screen) -> Resu
         // Whatever ended the watch, nothing goes on behind the back of whoever typed this.
         driving.let_go();
         let _ = timeout(LET_GO_WAIT, driving.ended()).await;
+        if end.is_ok() {
+            watch.catch_up().await?;
+        }
     }
     watch.screen.clear_status();
     end
@@ -181,7 +184,7 @@ impl<'w> Watch<'w> {
                 let from = if is_snapshot { self.follow.from } else { 0 };
                 self.narrator.rows(&rows, from, self.screen);
                 if let Some(head) = head {
-                    self.narrator.head(head);
+                    self.narrator.head(head, seen.standing.reserved_tokens);
                 }
                 self.narrator.live(self.screen);
             }

@@ -36,6 +36,7 @@ pub struct Narrator {
     began: Instant,
     turn: usize,
     head: Option<Box<RunHead>>,
+    tokens: u64,
     /// What goes on just now.
     doing: String,
 }
@@ -47,6 +48,7 @@ impl Default for Narrator {
             began: Instant::now(),
             turn: 0,
             head: None,
+            tokens: 0,
             doing: "starting".to_owned(),
         }
     }
@@ -66,8 +68,10 @@ impl Narrator {
         }
     }
 
-    /// Takes the panel.
-    pub fn head(&mut self, head: Box<RunHead>) {
+    /// Takes the panel, and how much of its tokens is in reserve only.
+    pub fn head(&mut self, head: Box<RunHead>, reserved_tokens: u32) {
+        let counted = u64::from(head.tokens_in.used) + u64::from(head.tokens_out.used);
+        self.tokens = counted.saturating_sub(reserved_tokens.into());
         self.head = Some(head);
     }
 
@@ -92,16 +96,14 @@ impl Narrator {
             if head.state == RunState::Waiting {
                 parts[0] = head.reason.trim_end_matches('.').to_owned();
             }
-            let limit = head
-                .steps
-                .limit
-                .map(|limit| format!(" of {limit}"))
-                .unwrap_or_default();
-            parts.push(format!("step {}{limit}", head.steps.used));
-            let tokens = u64::from(head.tokens_in.used) + u64::from(head.tokens_out.used);
-            parts.push(format!("{} tokens", text::count(tokens)));
+            if head.steps.used > 0 {
+                let limit = head.steps.limit.map(|limit| format!(" of {limit}"));
+                let limit = limit.unwrap_or_default();
+                parts.push(format!("step {}{limit}", head.steps.used));
+                parts.push(format!("{} tokens", text::count(self.tokens)));
+            }
         }
-        parts.push(text::duration(self.began.elapsed().as_secs() * 1_000));
+        parts.push(text::seconds(self.began.elapsed().as_secs()));
         let line = format!("{} {}", TURNS[self.turn], text::plain(&parts.join(" · ")));
         screen.status(&line);
     }

@@ -184,7 +184,9 @@ impl Summary<'_> {
         )?;
         for artifact in &head.artifacts {
             let path = Path::new(&workspace(self.view.run())).join(&artifact.path);
-            self.fact("page", &path.to_string_lossy(), screen)?;
+            let is_page = artifact.media_type == "text/html";
+            let label = if is_page { "page" } else { "file" };
+            self.fact(label, &path.to_string_lossy(), screen)?;
         }
         let held = head.done_when.iter().filter(|result| result.holds).count();
         if head.verified {

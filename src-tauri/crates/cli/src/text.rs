@@ -170,6 +170,14 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
+/// Whole seconds as people read them.
+pub fn seconds(seconds: u64) -> String {
+    if seconds < 60 {
+        return format!("{seconds} s");
+    }
+    duration(seconds * 1_000)
+}
+
 /// How long ago something was.
 pub fn ago(then: Millis, now: Millis) -> String {
     let seconds = now.saturating_sub(then).max(0) / 1_000;

@@ -3,12 +3,14 @@
 
 mod answers;
 mod bench;
+mod counting;
 mod crash;
 mod damage;
 mod demo;
 mod disk;
 mod events;
 mod interrupt;
+mod kills;
 mod looking;
 mod processes;
 mod streaming;

@@ -6,62 +6,8 @@ use longrein_testkit::{Scripted, call, say};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::support::{
-    Home, Provider, Running, assert_gapless, in_repository, of_type, types, until,
-};
-
-const MARK: &str = "counter__mark";
-
-/// A home with the counting server; its file of marks lies in the home.
-struct Counting {
-    home: Home,
-    provider: Provider,
-}
-
-impl Counting {
-    /// `held_after` holds the answer of `mark` after its effect.
-    fn new(held_after: bool, script: Vec<Scripted>) -> Self {
-        let provider = Provider::start(Setup::scripted(script));
-        let home = Home::new();
-        let server = in_repository("tests/fixtures/counter/counter.py");
-        let marks = home.path().join("marks");
-        let mut command = vec!["python3".to_owned(), path(&server), path(&marks)];
-        if held_after {
-            command.extend([
-                "--slow-gate-after".to_owned(),
-                path(&home.path().join("gate")),
-            ]);
-        }
-        let server = format!("\n[mcp.counter]\ncommand = {}\n", json!(command));
-        home.configure(&format!("{}{server}", provider.config()));
-        Self { home, provider }
-    }
-
-    fn agent(&self, decision: &str) -> String {
-        self.home.agent(&format!(
-            "[tools]\nallow = [\"counter.*\"]\n\n[[policy]]\ntool = \"counter.mark\"\ndecision = \"{decision}\"\n"
-        ))
-    }
-
-    fn marks(&self) -> usize {
-        let marks = std::fs::read_to_string(self.home.path().join("marks"));
-        marks.unwrap_or_default().lines().count()
-    }
-
-    /// Waits until the effect has happened and its answer is held.
-    fn held(&self) {
-        let waiting = self.home.path().join("gate.waiting");
-        until("the mark", || waiting.exists().then_some(()));
-    }
-
-    fn let_go(&self) {
-        std::fs::write(self.home.path().join("gate"), "").unwrap();
-    }
-}
-
-fn path(path: &std::path::Path) -> String {
-    path.to_string_lossy().into_owned()
-}
+use crate::counting::{Counting, MARK};
+use crate::support::{Home, Provider, Running, assert_gapless, of_type, types, until};
 
 fn marking() -> Vec<Scripted> {
     vec![call(MARK, json!({"label": "one"})), say("Marked.")]
@@ -130,7 +76,7 @@ fn resume_of_a_run_that_another_process_drives_names_it_and_follows() {
 
 #[test]
 fn a_stopped_holder_is_named_and_left_alone_until_the_run_is_taken_over() {
-    let counting = Counting::new(true, marking());
+    let counting = Counting::new(true, Setup::scripted(marking()));
     let home = &counting.home;
     let driving = home.spawn(&["run", &counting.agent("allow"), "Mark it."]);
     let run = driving.run_id();
@@ -171,7 +117,7 @@ fn a_stopped_holder_is_named_and_left_alone_until_the_run_is_taken_over() {
 
 #[test]
 fn a_killed_run_whose_effect_may_have_happened_asks_and_starts_it_again_only_when_told() {
-    let counting = Counting::new(true, marking());
+    let counting = Counting::new(true, Setup::scripted(marking()));
     let home = &counting.home;
     let driving = home.spawn(&["run", &counting.agent("allow"), "Mark it."]);
     let run = driving.run_id();

@@ -324,6 +324,10 @@ impl Running {
         Outcome { status, out, err }
     }
 
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Waits for its end, whatever it is.
     pub fn wait(&mut self) -> ExitStatus {
         let deadline = Instant::now() + LIMIT;
