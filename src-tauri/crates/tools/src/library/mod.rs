@@ -24,6 +24,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use longrein_protocol::BlobHash;
 use longrein_runtime::ports::{CancellationToken, Captured};
 
+use document::DocumentError;
 use index::{Content, Entered, Hit, Index, Known, Readable};
 use scan::{Entry, Scan};
 pub(crate) use tool::search_library;
@@ -299,19 +300,22 @@ impl Shelves {
 
     /// Reads a file that is new or may have changed.
     fn entered(&self, entry: Entry, before: Option<Known>) -> Entered {
-        let settled = is_settled(entry.modified);
-        let content = match scan::read(&self.folders[entry.folder as usize], &entry.path) {
-            Err(problem) => Content::Unreadable {
-                problem: problem.to_string(),
-            },
-            Ok(bytes) => {
-                let hash = BlobHash::of(&bytes);
-                match before.filter(|before| before.hash == Some(hash)) {
-                    Some(before) => Content::Same(before.id),
-                    None => self.content(&entry, hash, &bytes),
-                }
+        let mut settled = is_settled(entry.modified);
+        let read = scan::read(&self.folders[entry.folder as usize], &entry.path);
+        let content = read.and_then(|bytes| {
+            let hash = BlobHash::of(&bytes);
+            match before.filter(|before| before.hash == Some(hash)) {
+                Some(before) => Ok(Content::Same(before.id)),
+                None => self.content(&entry, hash, &bytes),
             }
-        };
+        });
+        let content = content.unwrap_or_else(|problem| {
+            // What is wrong with the bytes stays wrong; what is wrong around them may pass.
+            settled &= !problem.may_pass();
+            Content::Unreadable {
+                problem: problem.to_string(),
+            }
+        });
         Entered {
             folder: entry.folder,
             path: entry.path,
@@ -322,23 +326,22 @@ impl Shelves {
         }
     }
 
-    fn content(&self, entry: &Entry, hash: BlobHash, bytes: &[u8]) -> Content {
-        match document::read(entry.kind, &self.name(entry), bytes) {
-            Ok(document) => {
-                let paged = document.meta.pdf.is_some();
-                let passages = passages::passages(&document.text, &document.hidden, paged);
-                Content::Read(Box::new(Readable {
-                    hash,
-                    meta: document.meta,
-                    text: document.text,
-                    passages,
-                    notes: document.notes,
-                }))
-            }
-            Err(problem) => Content::Unreadable {
-                problem: problem.to_string(),
-            },
-        }
+    fn content(
+        &self,
+        entry: &Entry,
+        hash: BlobHash,
+        bytes: &[u8],
+    ) -> Result<Content, DocumentError> {
+        let document = document::read(entry.kind, &self.name(entry), bytes)?;
+        let paged = document.meta.pdf.is_some();
+        let passages = passages::passages(&document.text, &document.hidden, paged);
+        Ok(Content::Read(Box::new(Readable {
+            hash,
+            meta: document.meta,
+            text: document.text,
+            passages,
+            notes: document.notes,
+        })))
     }
 
     /// How a document is called: by its path beneath its folder, and, where the library has several

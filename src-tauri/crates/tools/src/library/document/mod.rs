@@ -92,6 +92,13 @@ pub(crate) enum DocumentError {
     OthersHang,
 }
 
+impl DocumentError {
+    /// Whether the same bytes may be readable another time.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Self::NotOpened(_) | Self::OthersHang)
+    }
+}
+
 /// Reads a document. `path` names it and says of which kind it is.
 pub(crate) fn read(kind: Kind, path: &str, bytes: &[u8]) -> Result<Document, DocumentError> {
     let mut document = match kind {

@@ -96,3 +96,33 @@ fn a_folder_that_vanishes_is_an_error_and_its_documents_are_not_forgotten() {
         (1, 0)
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_could_not_be_opened_is_tried_again() {
+    use std::os::unix::fs::symlink;
+
+    // A folder in the way stands for missing rights, which the tests' own user may always have.
+    let outer = tempfile::tempdir().unwrap();
+    put(outer.path(), "sub/a.md", b"Words that come back.");
+    let papers = outer.path().join("papers");
+    let shelves =
+        Shelves::open(std::slice::from_ref(&papers), &outer.path().join("index")).unwrap();
+    let entry = || {
+        let mut scan = Scan::default();
+        scan.add(0, &papers).unwrap();
+        let mut entry = scan.entries.remove(0);
+        // Long ago, so that nothing but the failure keeps it from being settled.
+        entry.modified = 0;
+        entry
+    };
+    let found = entry();
+    fs::rename(papers.join("sub"), outer.path().join("away")).unwrap();
+    symlink(outer.path().join("away"), papers.join("sub")).unwrap();
+    let failed = shelves.entered(found, None);
+    assert!(!failed.settled && matches!(failed.content, Content::Unreadable { .. }));
+    fs::remove_file(papers.join("sub")).unwrap();
+    fs::rename(outer.path().join("away"), papers.join("sub")).unwrap();
+    let read = shelves.entered(entry(), None);
+    assert!(read.settled && matches!(read.content, Content::Read(_)));
+}
