@@ -102,7 +102,7 @@ pub async fn resume(context: &Context, resume: arguments::Resume) -> Result<Stat
     }
     if resume.take_over {
         agree_to_take_over(context, &app, run, resume.yes).await?;
-        post(&app, run, text).await?;
+        app.wish(run, wish_of(text)).await.map_err(of_a_run)?;
         let driving = app.take_over(run).await.map_err(of_a_run)?;
         return drive(context, &app, driving, line.seq + 1, patience).await;
     }
@@ -122,7 +122,7 @@ pub async fn resume(context: &Context, resume: arguments::Resume) -> Result<Stat
 /// What somebody wants of a run that is to go on.
 pub struct Going {
     /// What its driver finds in the inbox.
-    pub wish: Option<Wish>,
+    pub wish: Wish,
     /// What happened before this event is not told.
     pub from: u32,
     /// How long to wait for somebody else.
@@ -136,10 +136,12 @@ pub async fn go_on(
     run: RunId,
     going: Going,
 ) -> Result<Status, Failure> {
-    if let Some(wish) = going.wish {
-        app.wish(run, wish).await.map_err(of_a_run)?;
+    let holder = hold::holder(app, run).await?;
+    // Who only wants the run to go on has nothing to say to whoever drives it already.
+    if holder.is_none() || going.wish != Wish::Resume {
+        app.wish(run, going.wish).await.map_err(of_a_run)?;
     }
-    if let Some(holder) = hold::holder(app, run).await? {
+    if let Some(holder) = holder {
         return follow_holder(context, app, run, (going.from, going.patience), &holder).await;
     }
     match app.take_up(run, ResumeReason::Interrupted).await {
@@ -165,16 +167,9 @@ fn of_a_run(error: longrein_app::AppError) -> Failure {
     }
 }
 
-async fn post(app: &Longrein, run: RunId, text: Option<String>) -> Result<(), Failure> {
-    if let Some(wish) = wish_of(text) {
-        app.wish(run, wish).await.map_err(of_a_run)?;
-    }
-    Ok(())
-}
-
 /// Words open a turn or steer one; without any the run simply goes on.
-fn wish_of(text: Option<String>) -> Option<Wish> {
-    Some(text.map_or(Wish::Resume, |text| Wish::Say { text }))
+fn wish_of(text: Option<String>) -> Wish {
+    text.map_or(Wish::Resume, |text| Wish::Say { text })
 }
 
 /// Follows a run that another process drives, having said so. Nothing is done to it.
@@ -231,7 +226,7 @@ async fn nothing_to_resume(
             format!("Run {run} is cancelled, which is for good."),
             "Start a new one with: longrein run",
         )),
-        RunState::Failed if !has_words => Err(Failure::usage(
+        RunState::Failed => Err(Failure::usage(
             format!("Run {run} has failed, which is for good."),
             "Start a new one with: longrein run",
         )),
@@ -287,7 +282,7 @@ pub async fn settle(
         app,
         run,
         Going {
-            wish: Some(wish),
+            wish,
             from,
             patience: Patience::Short,
         },
