@@ -117,7 +117,6 @@ impl Scripted {
 
 /// A whole reply: missing ids are filled in, usage is estimated at four bytes a token.
 pub fn reply_of(mut blocks: Vec<ReplyBlock>, request: &SeenRequest) -> ModelReply {
-    let step = request.replies() + 1;
     let mut written = 0;
     let mut stop = StopReason::End;
     for (position, block) in blocks.iter_mut().enumerate() {
@@ -129,7 +128,9 @@ pub fn reply_of(mut blocks: Vec<ReplyBlock>, request: &SeenRequest) -> ModelRepl
                 written += arguments.len();
                 stop = StopReason::ToolUse;
                 if id.is_empty() {
-                    *id = format!("call_{}_{step}_{}", request.number, position + 1);
+                    // The length tells apart what two stand-ins, one after the other, ask for.
+                    let length = request.body.len();
+                    *id = format!("call_{}_{length}_{}", request.number, position + 1);
                 }
             }
         }

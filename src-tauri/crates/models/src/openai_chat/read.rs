@@ -1,6 +1,5 @@
 //! Reading a response to its end, with every wait bounded.
 
-use std::future::Future;
 use std::time::Duration;
 
 use futures::stream::{self, Stream, StreamExt};
@@ -45,21 +44,19 @@ pub(super) fn body_pieces(
 }
 
 /// Reads at most `limit` bytes; what is longer is cut.
-pub(super) fn read_capped<B: AsRef<[u8]>>(
+pub(super) async fn read_capped<B: AsRef<[u8]>>(
     mut pieces: impl Stream<Item = Result<B, ModelError>> + Unpin,
     limit: usize,
-) -> impl Future<Output = Result<Vec<u8>, ModelError>> {
-    async move {
-        let mut body = Vec::new();
-        while let Some(piece) = pieces.next().await {
-            body.extend_from_slice(piece?.as_ref());
-            if body.len() >= limit {
-                body.truncate(limit);
-                break;
-            }
+) -> Result<Vec<u8>, ModelError> {
+    let mut body = Vec::new();
+    while let Some(piece) = pieces.next().await {
+        body.extend_from_slice(piece?.as_ref());
+        if body.len() >= limit {
+            body.truncate(limit);
+            break;
         }
-        Ok(body)
     }
+    Ok(body)
 }
 
 /// The two shapes of a body.

@@ -34,7 +34,10 @@ impl Connection {
     /// The next request; `None` when the client is done.
     pub async fn request(&mut self) -> io::Result<Option<Request>> {
         let buffered = self.0.fill_buf().await?;
-        if !buffered.first().is_some_and(u8::is_ascii_uppercase) {
+        let Some(first) = buffered.first() else {
+            return Ok(None);
+        };
+        if !first.is_ascii_uppercase() {
             // Whoever speaks TLS to a server without it hears this.
             let refusal = b"HTTP/1.1 400 Mock\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
             self.send(refusal).await?;

@@ -10,6 +10,7 @@ mod script;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use longrein_models::demo;
 use longrein_runtime::ports::ModelReply;
@@ -25,6 +26,9 @@ pub use script::{Entry, Script, ScriptError};
 
 /// Connections served at the same time; more wait.
 const CONNECTION_LIMIT: usize = 64;
+
+/// How long to wait after a connection that could not be taken.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// What to answer a request.
 pub type Brain = Arc<dyn Fn(&SeenRequest) -> Answer + Send + Sync>;
@@ -206,8 +210,8 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
                 Ok((stream, _)) => {
                     connections.spawn(control::connection(stream, shared.clone()));
                 }
-                // A connection that was gone before it was taken is nobody's trouble.
-                Err(_) => tokio::task::yield_now().await,
+                // Gone before it was taken, or no descriptor is free just now.
+                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             },
             Some(_) = connections.join_next() => {}
         }

@@ -167,3 +167,58 @@ impl Entry {
         thinking.into_iter().chain(text).chain(calls).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn content(rule: &impl Fn(&SeenRequest) -> Answer, body: &str) -> String {
+        let request = SeenRequest {
+            number: 1,
+            body: body.as_bytes().into(),
+        };
+        match rule(&request).content {
+            Content::Reply(reply) => format!("{:?}", reply.blocks),
+            Content::Status { status, .. } => status.to_string(),
+        }
+    }
+
+    #[test]
+    fn the_first_entry_that_fits_and_is_not_used_up_answers() {
+        let script: Script = serde_json::from_value(json!([
+            {"when": {"contains": "\"stop\""}, "status": 429, "headers": {"retry-after": "1"}},
+            {"when": {"replies": 1}, "text": "second", "times": 1},
+            {"text": "first"},
+        ]))
+        .unwrap();
+        let rule = script.into_rule();
+        let second = r#"{"messages":[{"role":"assistant","content":""}]}"#;
+        assert!(content(&rule, "{}").contains("first"));
+        assert!(content(&rule, second).contains("second"));
+        assert_eq!(content(&rule, "{\"stop\":1}"), "429");
+        assert_eq!(content(&rule, "{\"stop\":1}"), "429");
+        assert_eq!(
+            content(&rule, second),
+            "400",
+            "everything that fits is used up"
+        );
+    }
+
+    #[test]
+    fn a_wrong_key_in_a_script_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("script.json");
+        std::fs::write(&path, r#"[{"txet": "a"}]"#).unwrap();
+        let error = Script::load(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("txet") && error.contains("script.json"),
+            "{error}"
+        );
+        assert!(matches!(
+            Script::load(folder.path()),
+            Err(ScriptError::Unreadable { .. })
+        ));
+    }
+}
