@@ -7,9 +7,10 @@ use longrein_protocol::{Body, RunId};
 use longrein_store::Log as _;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use tauri::http::{Method, Request, Response, StatusCode, header};
-use tauri::{AppHandle, Manager, UriSchemeContext, UriSchemeResponder, Wry};
+use tauri::{AppHandle, Manager, UriSchemeContext, UriSchemeResponder, Url, Wry};
 
 use crate::desktop::Desktop;
+use crate::window;
 
 /// The scheme that serves delivered files and nothing else.
 pub const SCHEME: &str = "longrein-artifact";
@@ -107,14 +108,16 @@ pub fn serve(
             &Method::GET => look_up(&app, request.uri().path()).await,
             _ => None,
         };
-        responder.respond(match found {
-            Some((media_type, bytes)) => answer(StatusCode::OK, &media_type, bytes),
-            None => answer(
+        let (status, media_type, bytes) = match found {
+            Some((media_type, bytes)) => (StatusCode::OK, media_type, bytes),
+            None => (
                 StatusCode::NOT_FOUND,
-                "text/plain",
+                "text/plain".to_owned(),
                 b"There is no such file.".to_vec(),
             ),
-        });
+        };
+        let holder = window::development_address(&app);
+        responder.respond(answer(status, &media_type, bytes, holder.as_ref()));
     });
 }
 
@@ -143,18 +146,21 @@ fn place(path: &str) -> Option<(RunId, String)> {
     Some((run.parse().ok()?, path.into_owned()))
 }
 
-fn answer(status: StatusCode, media_type: &str, bytes: Vec<u8>) -> Response<Vec<u8>> {
+fn answer(
+    status: StatusCode,
+    media_type: &str,
+    bytes: Vec<u8>,
+    development: Option<&Url>,
+) -> Response<Vec<u8>> {
     let media_type = match media_type {
         "text/html" | "text/plain" | "text/markdown" | "text/csv" => {
             format!("{media_type}; charset=utf-8")
         }
         other => other.to_owned(),
     };
-    let ancestors = if tauri::is_dev() {
-        "http://localhost:*"
-    } else {
-        WINDOW_ORIGINS
-    };
+    let ancestors = development.map_or(WINDOW_ORIGINS.to_owned(), |address| {
+        address.origin().ascii_serialization()
+    });
     let response = Response::builder()
         .status(status)
         .header(header::CONTENT_TYPE, media_type)
@@ -235,7 +241,7 @@ mod tests {
     #[test]
     fn nothing_is_answered_without_the_policy() {
         for status in [StatusCode::OK, StatusCode::NOT_FOUND] {
-            let response = answer(status, "text/html", b"<p>x".to_vec());
+            let response = answer(status, "text/html", b"<p>x".to_vec(), None);
             let policy = response.headers()[header::CONTENT_SECURITY_POLICY]
                 .to_str()
                 .expect("letters");
@@ -256,6 +262,7 @@ mod tests {
             StatusCode::OK,
             "text/html\r\nset-cookie: a=b",
             b"<p>x".to_vec(),
+            None,
         );
         assert_eq!((odd.status(), odd.body().len()), (StatusCode::NOT_FOUND, 0));
     }

@@ -74,18 +74,17 @@ impl Desktop {
             .take()
     }
 
-    /// The runs of this process that are at work, and would stop with it.
-    pub fn at_work(&self) -> Vec<RunLine> {
-        let mine: Vec<String> = self
-            .longrein
-            .runs_driven_here()
-            .iter()
-            .map(RunId::to_string)
-            .collect();
-        let lines = self.runs.lines().into_iter();
-        lines
-            .filter(|line| line.state == RunState::Running && mine.contains(&line.run))
-            .collect()
+    /// The runs of this process that are at work, and would stop with it, as they stand now.
+    pub async fn at_work(&self) -> Vec<RunLine> {
+        let mut working = Vec::new();
+        for run in self.longrein.runs_driven_here() {
+            match self.longrein.run_line(run).await {
+                Ok(line) if line.state == RunState::Running => working.push(line),
+                Ok(_) => {}
+                Err(error) => tracing::warn!("run {run} can't be looked at: {error}"),
+            }
+        }
+        working
     }
 
     /// Puts a wish into a run's inbox, and takes the run up when nobody drives it.

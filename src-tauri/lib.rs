@@ -32,7 +32,7 @@ use crate::desktop::Desktop;
 use crate::run_list::RunList;
 
 /// How long the demonstration model takes per word, so that a person sees it write.
-const DEMO_PACE_MS: u64 = 12;
+const DEMO_PACE_MS: u64 = 30;
 /// Sets another pace; tests set none.
 const PACE_VARIABLE: &str = "LONGREIN_PACE_MS";
 
@@ -40,6 +40,7 @@ const PACE_VARIABLE: &str = "LONGREIN_PACE_MS";
 /// the first and ends at once.
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
+    say_warnings();
     let bridge = bridge::builder();
     let context = tauri::generate_context!();
     let instance =
@@ -86,6 +87,17 @@ pub fn run() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// What goes wrong without a place in the window goes to standard error.
+fn say_warnings() {
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::WARN)
+        .with_writer(std::io::stderr)
+        .without_time()
+        .finish();
+    // Only a second call could fail, and there is none.
+    let _ = tracing::subscriber::set_global_default(subscriber);
 }
 
 fn set_up(app: &mut App, arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {

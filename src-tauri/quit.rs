@@ -58,18 +58,21 @@ impl Leaving {
 
 /// Quits when nothing is at work; otherwise asks the person in the window.
 pub fn ask(app: &AppHandle) {
-    let running = app
-        .try_state::<Desktop>()
-        .map(|desktop| desktop.at_work())
-        .unwrap_or_default();
-    if running.is_empty() || !window::can_ask(app) {
-        return end(app);
-    }
-    window::show(app);
-    if let Err(error) = (QuitAsked { running }).emit(app) {
-        tracing::warn!("the window can't be asked: {error}");
-        end(app);
-    }
+    let app = app.clone();
+    tauri::async_runtime::spawn(async move {
+        let running = match app.try_state::<Desktop>() {
+            Some(desktop) => desktop.at_work().await,
+            None => Vec::new(),
+        };
+        if running.is_empty() || !window::can_ask(&app) {
+            return end(&app);
+        }
+        window::show(&app);
+        if let Err(error) = (QuitAsked { running }).emit(&app) {
+            tracing::warn!("the window can't be asked: {error}");
+            end(&app);
+        }
+    });
 }
 
 /// Leaves in the way that the person chose.
@@ -97,7 +100,7 @@ pub fn leave(app: &AppHandle, how: QuitChoice) {
 
 async fn pause_all(app: &AppHandle) {
     let desktop = app.state::<Desktop>();
-    for line in desktop.at_work() {
+    for line in desktop.at_work().await {
         let Ok(run) = line.run.parse() else { continue };
         if let Err(error) = desktop.longrein().wish(run, Wish::Pause).await {
             tracing::warn!("run {run} can't be told to pause: {error}");
@@ -116,7 +119,7 @@ async fn pause_all(app: &AppHandle) {
 async fn nothing_at_work(app: &AppHandle) {
     let desktop = app.state::<Desktop>();
     let mut runs = desktop.runs();
-    while !desktop.at_work().is_empty() && runs.changed().await {}
+    while !desktop.at_work().await.is_empty() && runs.changed().await {}
 }
 
 /// Ends the app, within a limit whatever stands in the way.

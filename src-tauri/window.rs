@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use longrein_app::config::Theme;
 use longrein_protocol::RunId;
 use tauri::webview::{NewWindowResponse, PageLoadEvent};
+use tauri::window::Color;
 use tauri::{
     AppHandle, CloseRequestApi, Manager, PhysicalPosition, Url, WebviewUrl, WebviewWindow,
     WebviewWindowBuilder,
@@ -25,6 +27,9 @@ pub const LABEL: &str = "main";
 const SIZE: (f64, f64) = (1280.0, 800.0);
 /// The least size in which nothing is cut off.
 const LEAST_SIZE: (f64, f64) = (880.0, 560.0);
+/// The ground of the two themes, as in `ui/src/shared/tokens.css`.
+const LIGHT_PAPER: Color = Color(0xfb, 0xfa, 0xf7, 0xff);
+const DARK_PAPER: Color = Color(0x16, 0x14, 0x11, 0xff);
 /// The window is shown after this time even if its page has said nothing: an empty window can be
 /// closed, a hidden one can't.
 const READY_LIMIT: Duration = Duration::from_secs(8);
@@ -60,6 +65,7 @@ pub fn create(app: &AppHandle) -> tauri::Result<()> {
         .inner_size(SIZE.0, SIZE.1)
         .min_inner_size(LEAST_SIZE.0, LEAST_SIZE.1)
         .center()
+        .background_color(paper(app))
         .visible(false)
         .on_navigation(move |address| leads_home(address) || is_frame(address))
         .on_new_window(|_, _| NewWindowResponse::Deny)
@@ -78,6 +84,17 @@ pub fn create(app: &AppHandle) -> tauri::Result<()> {
         }
     });
     Ok(())
+}
+
+/// The colour of the page's ground, so that nothing flashes before the first picture.
+fn paper(app: &AppHandle) -> Color {
+    let chosen = app
+        .try_state::<Desktop>()
+        .map(|desktop| desktop.longrein().config().ui.theme);
+    match chosen {
+        Some(Theme::Dark) => DARK_PAPER,
+        Some(Theme::Light | Theme::System) | None => LIGHT_PAPER,
+    }
 }
 
 /// The window, while there is one.
@@ -183,15 +200,15 @@ fn page_begins(window: &WebviewWindow, address: &Url) {
     }
 }
 
+/// Where the front end is served while it is worked on; there is none in what ships.
+pub fn development_address(app: &AppHandle) -> Option<Url> {
+    let address = app.config().build.dev_url.clone();
+    address.filter(|_| tauri::is_dev())
+}
+
 /// Where the window's own pages are.
 fn home(app: &AppHandle) -> Url {
-    let in_development = app
-        .config()
-        .build
-        .dev_url
-        .clone()
-        .filter(|_| tauri::is_dev());
-    in_development.unwrap_or_else(|| {
+    development_address(app).unwrap_or_else(|| {
         let address = if cfg!(windows) {
             "http://tauri.localhost/"
         } else {

@@ -108,7 +108,7 @@ export class App {
   async follow(address: string): Promise<void> {
     const source = /^#source-(S\d+)$/.exec(address)?.[1];
     if (source) this.showSource(source);
-    else if (/^(https?:|mailto:)/i.test(address)) await this.doing(() => this.host.openLink(address));
+    else if (/^https?:/i.test(address)) await this.doing(() => this.host.openLink(address));
   }
 
   showSource(source: string): void {

@@ -189,7 +189,7 @@ export class FakeHost implements Host, FakeControls {
       if (!/^[a-z][a-z0-9-]*$/.test(provider.name)) {
         throw new HostError('usage', `${provider.name} can’t be the name of a provider.`, 'Use lower-case letters, digits and hyphens.');
       }
-      const line = { ...provider, key: 'none' as const, models: [] };
+      const line = { ...provider, key: 'none' as const };
       this.settings = { ...this.settings, providers: [...this.settings.providers.filter((known) => known.name !== provider.name), line] };
       return this.settings;
     });

@@ -79,7 +79,7 @@ const ALLOWED_TAGS = [
 const PLAIN_ATTRIBUTES = ['align', 'checked', 'class', 'disabled', 'start', 'tabindex', 'title', 'type'];
 
 /** Only addresses that a browser opens, and places in this page. */
-const ALLOWED_ADDRESS = /^(?:https?:|mailto:|#source-)/i;
+const ALLOWED_ADDRESS = /^(?:https?:|#source-)/i;
 
 function sanitized(html: string): string {
   return DOMPurify.sanitize(html, {

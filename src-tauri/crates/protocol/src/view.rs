@@ -1,6 +1,7 @@
 //! What a screen, `show`, replay and an export draw: rows with keys, folded from the events.
 //!
-//! Sequence numbers are `u32`; times are milliseconds as `f64`-sized numbers on the bridge.
+//! Sequence numbers are `u32`. Times are milliseconds, which a `number` of the window holds exactly;
+//! the bindings call them `i32`, since a 64-bit integer has no name there and a float may be absent.
 
 use serde::{Deserialize, Serialize};
 
@@ -112,10 +113,10 @@ pub struct RunHead {
     /// What the person can do about it; empty when nothing is needed.
     pub remedy: String,
     /// Since when it is in this state (milliseconds since the epoch).
-    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    #[cfg_attr(feature = "bindings", specta(type = i32))]
     pub since: i64,
     /// When it was created.
-    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    #[cfg_attr(feature = "bindings", specta(type = i32))]
     pub created_at: i64,
     /// Steps taken, and the limit.
     pub steps: Meter,
@@ -202,7 +203,7 @@ pub struct Row {
     /// The event that made it.
     pub seq: u32,
     /// When that was (milliseconds since the epoch).
-    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    #[cfg_attr(feature = "bindings", specta(type = i32))]
     pub at: i64,
     /// The step it belongs to; 0 before the first.
     pub step: u32,
@@ -401,13 +402,13 @@ pub struct RunLine {
     /// What it waits for or why it stopped.
     pub reason: String,
     /// Since when.
-    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    #[cfg_attr(feature = "bindings", specta(type = i32))]
     pub since: i64,
     /// When it was created.
-    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    #[cfg_attr(feature = "bindings", specta(type = i32))]
     pub created_at: i64,
     /// When its last event was.
-    #[cfg_attr(feature = "bindings", specta(type = f64))]
+    #[cfg_attr(feature = "bindings", specta(type = i32))]
     pub updated_at: i64,
     /// Steps.
     pub steps: u32,

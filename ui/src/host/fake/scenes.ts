@@ -40,8 +40,8 @@ export function emptyScene(): Scene {
     settings: {
       theme: 'system',
       providers: [
-        { name: 'local', format: 'openai-chat', base_url: 'http://127.0.0.1:8080/v1', key: 'none', models: ['qwen3-32b'] },
-        { name: 'lab', format: 'openai-chat', base_url: 'https://models.example.org/v1', key: 'environment', models: [] },
+        { name: 'local', format: 'openai-chat', base_url: 'http://127.0.0.1:8080/v1', key: 'none' },
+        { name: 'lab', format: 'openai-chat', base_url: 'https://models.example.org/v1', key: 'environment' },
       ],
       data_dir: '~/.local/share/longrein',
       version: '0.1.0',
