@@ -348,7 +348,7 @@ impl Driver {
                 call: call.call,
                 tool: call.name,
                 arguments: call.arguments,
-                error,
+                error: error.to_string(),
             }),
         }
     }

@@ -16,6 +16,7 @@ use crate::ports::{
     RunContext, ToolCall, ToolError, ToolOutput,
 };
 use crate::wire;
+use crate::world::BadCall;
 
 /// The name of the request among what is in flight.
 pub(crate) const MODEL: &str = "model";
@@ -45,22 +46,19 @@ impl Driver {
         &self,
         call: &PendingCall,
         text: &str,
-    ) -> Result<(String, Effect, Repeat), String> {
+    ) -> Result<(String, Effect, Repeat), BadCall> {
         let tools = self.tools.as_ref();
         let Some((tools, spec)) =
             tools.and_then(|tools| Some((tools, tools.by_wire_name(&call.name)?)))
         else {
             let names: Vec<String> = self.run.tools.iter().map(|tool| tool.wire_name()).collect();
-            return Err(format!(
-                "There is no tool {}. There are: {}.",
-                call.name,
-                names.join(", ")
-            ));
+            return Err(BadCall::NoTool {
+                name: call.name.clone(),
+                known: names.join(", "),
+            });
         };
         let arguments = parse_arguments(text)?;
-        tools
-            .check(&spec.name, &arguments)
-            .map_err(|error| format!("The arguments do not fit: {error}"))?;
+        tools.check(&spec.name, &arguments)?;
         Ok((spec.name.clone(), spec.effect, spec.repeat))
     }
 
@@ -254,12 +252,12 @@ fn idempotency_key(run: Option<longrein_protocol::RunId>, action: &ActionId) -> 
     BlobHash::of(format!("{run} {action}").as_bytes()).to_string()[..32].to_owned()
 }
 
-fn parse_arguments(text: &str) -> Result<serde_json::Value, String> {
+fn parse_arguments(text: &str) -> Result<serde_json::Value, BadCall> {
     let text = if text.trim().is_empty() { "{}" } else { text };
     match serde_json::from_str(text) {
         Ok(serde_json::Value::Object(fields)) => Ok(serde_json::Value::Object(fields)),
-        Ok(_) => Err("The arguments have to be a JSON object.".to_owned()),
-        Err(error) => Err(format!("The arguments are not valid JSON: {error}")),
+        Ok(_) => Err(BadCall::NotAnObject),
+        Err(error) => Err(BadCall::NotJson(error)),
     }
 }
 

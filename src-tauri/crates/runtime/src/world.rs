@@ -42,6 +42,28 @@ pub struct Unavailable {
     pub remedy: String,
 }
 
+/// Why a model's call can't be an action. The model is told.
+#[derive(Debug, thiserror::Error)]
+pub enum BadCall {
+    /// No tool has this name.
+    #[error("There is no tool {name}. There are: {known}.")]
+    NoTool {
+        /// As the model named it.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// The arguments are not JSON.
+    #[error("The arguments are not valid JSON: {0}")]
+    NotJson(serde_json::Error),
+    /// The arguments are JSON, but no object.
+    #[error("The arguments have to be a JSON object.")]
+    NotAnObject,
+    /// The arguments don't satisfy the schema.
+    #[error("The arguments do not fit: {0}")]
+    Schema(String),
+}
+
 /// The tools of a run, with their schemas compiled.
 #[derive(Default)]
 pub struct ToolBox {
@@ -110,10 +132,16 @@ impl ToolBox {
             .map(|entry| &entry.tool)
     }
 
-    /// Whether arguments satisfy the tool's schema; if not, what is wrong, with the place.
-    pub fn check(&self, name: &str, arguments: &serde_json::Value) -> Result<(), String> {
+    /// Whether arguments satisfy the tool's schema.
+    ///
+    /// # Errors
+    /// [`BadCall`], which says what is wrong, with the place.
+    pub fn check(&self, name: &str, arguments: &serde_json::Value) -> Result<(), BadCall> {
         let Some(entry) = self.tools.iter().find(|entry| entry.spec.name == name) else {
-            return Err(format!("there is no tool {name}"));
+            return Err(BadCall::NoTool {
+                name: name.to_owned(),
+                known: String::new(),
+            });
         };
         let mut wrong = entry
             .schema
@@ -129,10 +157,12 @@ impl ToolBox {
             });
         match wrong.next() {
             None => Ok(()),
-            Some(first) => Err(std::iter::once(first)
-                .chain(wrong)
-                .collect::<Vec<_>>()
-                .join("; ")),
+            Some(first) => Err(BadCall::Schema(
+                std::iter::once(first)
+                    .chain(wrong)
+                    .collect::<Vec<_>>()
+                    .join("; "),
+            )),
         }
     }
 }

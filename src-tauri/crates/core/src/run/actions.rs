@@ -4,10 +4,12 @@
 use longrein_protocol::agent::Decision;
 use longrein_protocol::block::{Origin, Trust};
 use longrein_protocol::event::{
-    ActionDecided, ActionFinished, ActionProposed, ActionReconciled, ActionRejected, Verdict,
+    ActionDecided, ActionFinished, ActionProposed, ActionReconciled, ActionRejected, ActionStarted,
+    ActionUncertain, ApprovalRequested, ApprovalResolved, Verdict,
 };
 use longrein_protocol::tool::{Effect, Repeat};
-use longrein_protocol::{ActionId, BlobHash, Body, ToolErrorClass};
+use longrein_protocol::view::KnotShape;
+use longrein_protocol::{ActionId, BlobHash, Body, Millis, ToolErrorClass};
 
 use super::next::FINISH;
 use super::{Action, ActionResult, ActionStage, Item, LOOP_WARNING, Run};
@@ -67,6 +69,46 @@ impl Run {
                 Decision::Ask => ActionStage::ToAsk,
                 Decision::Allow | Decision::Deny => ActionStage::Allowed,
             };
+        });
+    }
+
+    pub(super) fn asked(&mut self, at: Millis, requested: &ApprovalRequested) {
+        self.with_action(&requested.action, |action| {
+            action.stage = ActionStage::Asked;
+            action.shown = Some(requested.shown);
+        });
+        self.since = at;
+        self.knot(KnotShape::Break);
+    }
+
+    pub(super) fn answered(&mut self, resolved: &ApprovalResolved) {
+        if resolved.approved {
+            self.with_action(&resolved.action, |action| {
+                action.stage = ActionStage::Allowed;
+            });
+            return;
+        }
+        let text = format!(
+            "The person refused this action. Their reason: {}",
+            resolved.note
+        );
+        let result = harness_result(text, ToolErrorClass::NotPermitted);
+        self.close(&resolved.action, result);
+    }
+
+    pub(super) fn started(&mut self, started: &ActionStarted) {
+        self.used.actions += u32::from(started.attempt == 1);
+        self.with_action(&started.action, |action| {
+            action.stage = ActionStage::Started;
+            action.attempt = started.attempt;
+        });
+        self.knot(KnotShape::Ring);
+    }
+
+    pub(super) fn uncertain(&mut self, uncertain: &ActionUncertain) {
+        self.with_action(&uncertain.action, |action| {
+            action.stage = ActionStage::Uncertain;
+            action.why.clone_from(&uncertain.why);
         });
     }
 

@@ -3,12 +3,12 @@
 use longrein_protocol::block::{Block, StopReason};
 use longrein_protocol::event::{
     ArtifactPublished, ContextCompacted, ContextCompiled, Event, ModelFailed, ModelRequested,
-    ModelResponded, Outcome, Payload, ResumeReason, RunHandedOff, RunResumed, SourceCaptured,
-    TurnStarted, VerificationFinished,
+    ModelResponded, Outcome, Payload, ResumeReason, RunCreated, RunHandedOff, RunResumed,
+    SourceCaptured, TurnStarted, VerificationFinished,
 };
 use longrein_protocol::source::SourceRecord;
 use longrein_protocol::view::KnotShape;
-use longrein_protocol::{Body, ToolErrorClass};
+use longrein_protocol::{Body, ToolErrorClass, ToolSpec};
 
 use super::actions::harness_result;
 use super::{ActionStage, Artifact, Item, PendingCall, Phase, REIN_KNOTS, Request, Run};
@@ -28,35 +28,24 @@ impl Run {
 
     fn apply_payload(&mut self, event: &Event) {
         match &event.payload {
-            Payload::RunCreated(created) => {
-                self.id = Some(event.run);
-                self.created_at = event.at;
-                self.created = Some(Box::new(created.clone()));
-                self.tools_owed = true;
-            }
+            Payload::RunCreated(created) => self.begin(event, created),
             Payload::RunResumed(resumed) => self.resumed(resumed),
-            Payload::RunPaused(_) => {
-                self.phase = Phase::Paused;
-                self.knot(KnotShape::Break);
-            }
+            Payload::RunPaused(_) => self.enter(Phase::Paused, KnotShape::Break),
             Payload::RunHandedOff(handed_off) => self.handed_off(handed_off),
             Payload::RunCancelled(_) => self.cancelled(),
             Payload::RunFinished(finished) => {
-                self.phase = Phase::Finished(finished.outcome);
-                self.knot(if finished.outcome == Outcome::Failed {
+                let failed = finished.outcome == Outcome::Failed;
+                let knot = if failed {
                     KnotShape::Stop
                 } else {
                     KnotShape::End
-                });
+                };
+                self.enter(Phase::Finished(finished.outcome), knot);
             }
             Payload::TurnStarted(turn) => self.turn_started(turn),
             Payload::TurnSteered(steered) => self.say(Item::Person(steered.input.clone())),
             Payload::TurnFinished(_) => self.claim = false,
-            Payload::ToolsRevealed(revealed) => {
-                self.front_changed |= self.tools != revealed.tools;
-                self.tools.clone_from(&revealed.tools);
-                self.tools_owed = false;
-            }
+            Payload::ToolsRevealed(revealed) => self.revealed(&revealed.tools),
             Payload::ContextCompiled(compiled) => self.compiled(compiled),
             Payload::ContextCompacted(compacted) => self.compacted(compacted),
             Payload::ModelRequested(requested) => self.requested(requested),
@@ -74,50 +63,15 @@ impl Run {
             Payload::ActionProposed(proposed) => self.proposed(proposed),
             Payload::ActionRejected(rejected) => self.rejected(rejected),
             Payload::ActionDecided(decided) => self.decided(decided),
-            Payload::ApprovalRequested(requested) => {
-                self.with_action(&requested.action, |action| {
-                    action.stage = ActionStage::Asked;
-                    action.shown = Some(requested.shown);
-                });
-                self.since = event.at;
-                self.knot(KnotShape::Break);
-            }
-            Payload::ApprovalResolved(resolved) if resolved.approved => {
-                self.with_action(&resolved.action, |action| {
-                    action.stage = ActionStage::Allowed
-                });
-            }
-            Payload::ApprovalResolved(resolved) => {
-                let text = format!(
-                    "The person refused this action. Their reason: {}",
-                    resolved.note
-                );
-                self.close(
-                    &resolved.action,
-                    harness_result(text, ToolErrorClass::NotPermitted),
-                );
-            }
+            Payload::ApprovalRequested(requested) => self.asked(event.at, requested),
+            Payload::ApprovalResolved(resolved) => self.answered(resolved),
             Payload::ApprovalWithdrawn(withdrawn) => {
-                self.close(
-                    &withdrawn.action,
-                    harness_result(withdrawn.why.clone(), ToolErrorClass::Cancelled),
-                );
+                let result = harness_result(withdrawn.why.clone(), ToolErrorClass::Cancelled);
+                self.close(&withdrawn.action, result);
             }
-            Payload::ActionStarted(started) => {
-                self.used.actions += u32::from(started.attempt == 1);
-                self.with_action(&started.action, |action| {
-                    action.stage = ActionStage::Started;
-                    action.attempt = started.attempt;
-                });
-                self.knot(KnotShape::Ring);
-            }
+            Payload::ActionStarted(started) => self.started(started),
             Payload::ActionFinished(finished) => self.finished(finished),
-            Payload::ActionUncertain(uncertain) => {
-                self.with_action(&uncertain.action, |action| {
-                    action.stage = ActionStage::Uncertain;
-                    action.why.clone_from(&uncertain.why);
-                });
-            }
+            Payload::ActionUncertain(uncertain) => self.uncertain(uncertain),
             Payload::ActionReconciled(reconciled) => self.reconciled(reconciled),
             Payload::LoopDetected(_) => self.loop_owed = None,
             Payload::BudgetExceeded(exceeded) => self.exceeded = Some(exceeded.limit.clone()),
@@ -128,6 +82,24 @@ impl Run {
             Payload::VerificationStarted(_) => {}
             Payload::VerificationFinished(finished) => self.verified(finished),
         }
+    }
+
+    fn begin(&mut self, event: &Event, created: &RunCreated) {
+        self.id = Some(event.run);
+        self.created_at = event.at;
+        self.created = Some(Box::new(created.clone()));
+        self.tools_owed = true;
+    }
+
+    fn enter(&mut self, phase: Phase, knot: KnotShape) {
+        self.phase = phase;
+        self.knot(knot);
+    }
+
+    fn revealed(&mut self, tools: &[ToolSpec]) {
+        self.front_changed |= self.tools != tools;
+        self.tools = tools.to_vec();
+        self.tools_owed = false;
     }
 
     fn resumed(&mut self, resumed: &RunResumed) {
@@ -364,7 +336,7 @@ impl Run {
         self.conversation.items.push_back(item);
     }
 
-    fn knot(&mut self, shape: KnotShape) {
+    pub(super) fn knot(&mut self, shape: KnotShape) {
         if self.rein.len() == REIN_KNOTS {
             self.rein.remove(1);
         }

@@ -3,8 +3,9 @@
 use longrein_protocol::agent::Decision;
 use longrein_protocol::block::{Block, Trust};
 use longrein_protocol::event::{
-    ActionDecided, ActionFinished, ActionProposed, ActionRejected, ContextCompacted, Event,
-    ModelFailed, ModelResponded, Payload, RunHandedOff, RunResumed, VerificationFinished,
+    ActionDecided, ActionFinished, ActionProposed, ActionRejected, ApprovalResolved,
+    ContextCompacted, Event, ModelFailed, ModelResponded, Payload, RunHandedOff, RunResumed,
+    VerificationFinished,
 };
 use longrein_protocol::tool::Effect;
 use longrein_protocol::view::{
@@ -36,6 +37,34 @@ impl View {
                 let text = content(&notice.text);
                 self.plain(event, RowContent::Notice { text }, None)
             }
+            Payload::ContextCompacted(compacted) => self.compacted(event, compacted),
+            Payload::VerificationFinished(finished) => self.verified(event, finished),
+            Payload::RunResumed(resumed) => self.resumed(event, resumed),
+            Payload::RunPaused(_) => self.stop(
+                event,
+                RunState::Paused,
+                "Paused by you.",
+                "Resume it when you like.",
+            ),
+            Payload::RunHandedOff(handed_off) => self.handed_off(event, handed_off),
+            Payload::RunCancelled(_) => {
+                self.stop(event, RunState::Cancelled, "Cancelled by you.", "")
+            }
+            Payload::RunFinished(finished) => {
+                let (state, reason, remedy) = self.run().standing();
+                let text = if finished.message.is_empty() {
+                    words::outcome(finished.outcome)
+                } else {
+                    &reason
+                };
+                self.stop(event, state, text, &remedy)
+            }
+            _ => self.fold_action_rows(event, content),
+        }
+    }
+
+    fn fold_action_rows(&mut self, event: &Event, content: &Content<'_>) -> Vec<String> {
+        match &event.payload {
             Payload::ActionProposed(proposed) => {
                 self.proposed(event, proposed, &content(&proposed.arguments))
             }
@@ -52,21 +81,7 @@ impl View {
                     "waits for you",
                 );
             }),
-            Payload::ApprovalResolved(resolved) => self.action(&resolved.action, |row, knot| {
-                row.state = if resolved.approved {
-                    ActionState::Allowed
-                } else {
-                    ActionState::Denied
-                };
-                let word = if resolved.approved {
-                    "approved by you"
-                } else {
-                    "refused by you"
-                };
-                row.decision = format!("{} · {word}", row.decision);
-                row.outcome.clone_from(&resolved.note);
-                *knot = new_knot(KnotShape::Ring, KnotTone::Plain, &title(row), word);
-            }),
+            Payload::ApprovalResolved(resolved) => self.answered(resolved),
             Payload::ApprovalWithdrawn(withdrawn) => self.action(&withdrawn.action, |row, knot| {
                 row.state = ActionState::Denied;
                 row.outcome.clone_from(&withdrawn.why);
@@ -104,30 +119,21 @@ impl View {
                     row.sources.push(id);
                 }
             }),
-            Payload::ContextCompacted(compacted) => self.compacted(event, compacted),
-            Payload::VerificationFinished(finished) => self.verified(event, finished),
-            Payload::RunResumed(resumed) => self.resumed(event, resumed),
-            Payload::RunPaused(_) => self.stop(
-                event,
-                RunState::Paused,
-                "Paused by you.",
-                "Resume it when you like.",
-            ),
-            Payload::RunHandedOff(handed_off) => self.handed_off(event, handed_off),
-            Payload::RunCancelled(_) => {
-                self.stop(event, RunState::Cancelled, "Cancelled by you.", "")
-            }
-            Payload::RunFinished(finished) => {
-                let (state, reason, remedy) = self.run().standing();
-                let text = if finished.message.is_empty() {
-                    words::outcome(finished.outcome)
-                } else {
-                    &reason
-                };
-                self.stop(event, state, text, &remedy)
-            }
             _ => Vec::new(),
         }
+    }
+
+    fn answered(&mut self, resolved: &ApprovalResolved) -> Vec<String> {
+        let (state, word) = match resolved.approved {
+            true => (ActionState::Allowed, "approved by you"),
+            false => (ActionState::Denied, "refused by you"),
+        };
+        self.action(&resolved.action, |row, knot| {
+            row.state = state;
+            row.decision = format!("{} · {word}", row.decision);
+            row.outcome.clone_from(&resolved.note);
+            *knot = new_knot(KnotShape::Ring, KnotTone::Plain, &title(row), word);
+        })
     }
 
     fn plain(&mut self, event: &Event, content: RowContent, knot: Option<Knot>) -> Vec<String> {
