@@ -166,7 +166,7 @@ pub fn lines_of(row: &Row) -> Vec<Line> {
         RowContent::Notice { text } => {
             vec![Line::new(
                 Tone::Quiet,
-                format!("{step}told the model · {}", brief(text)),
+                format!("{step}note · {}", brief(text)),
             )]
         }
         RowContent::Verification { results, accepted } => {

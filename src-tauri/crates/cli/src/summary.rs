@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use longrein_app::Longrein;
-use longrein_core::run::{Action, ActionStage, Run};
+use longrein_core::run::{Action, ActionStage, Phase, Run};
 use longrein_core::view::View;
 use longrein_protocol::RunId;
+use longrein_protocol::event::HandoffReason;
 use longrein_protocol::view::{RowContent, RunHead, RunLine, RunState};
 
 use crate::context::Context;
@@ -252,7 +253,8 @@ impl Summary<'_> {
         match self.line.state {
             RunState::HandedOff => {
                 let say = format!("{} \"…\"", self.context.run_command("resume", self.run));
-                vec![resume(), format!("Or say how:  {say}")]
+                let say = self.words_help().then(|| format!("Or say how:  {say}"));
+                std::iter::once(resume()).chain(say).collect()
             }
             RunState::Waiting | RunState::Paused | RunState::Interrupted => vec![resume()],
             RunState::Running if matches!(end, End::Driven(_)) => vec![resume()],
@@ -269,6 +271,17 @@ impl Summary<'_> {
             RunState::Accepted | RunState::Unverified | RunState::Failed | RunState::Cancelled => {
                 Vec::new()
             }
+        }
+    }
+
+    /// Whether a run was handed off by a rule that a person's words can do something about.
+    fn words_help(&self) -> bool {
+        use HandoffReason::{Budget, Loop, NoReply, Verification};
+        match self.view.run().phase {
+            Phase::HandedOff { reason, .. } => {
+                matches!(reason, Budget | Loop | NoReply | Verification)
+            }
+            _ => false,
         }
     }
 
