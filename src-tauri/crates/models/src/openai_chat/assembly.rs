@@ -5,7 +5,7 @@ use longrein_protocol::block::{StopReason, Usage};
 use longrein_runtime::ports::{LiveText, ModelReply, ReplyBlock};
 use serde_json::{Map, Value};
 
-use super::calls::Calls;
+use super::calls::{Calls, Unusable};
 use super::dialect::REASONING_CONTENT;
 use crate::fault::Said;
 
@@ -93,7 +93,7 @@ impl Assembly {
             }
             let calls = delta.get("tool_calls").and_then(Value::as_array);
             for call in calls.into_iter().flatten() {
-                self.calls.take(call).map_err(Fault::Malformed)?;
+                self.calls.take(call).map_err(unusable)?;
             }
         }
         if let Some(reason) = string(choice, "finish_reason").filter(|reason| !reason.is_empty()) {
@@ -166,7 +166,7 @@ impl Assembly {
                 "ended in the middle of its answer".to_owned(),
             ));
         }
-        let calls = self.calls.finish(body).map_err(Fault::Malformed)?;
+        let calls = self.calls.finish(body).map_err(unusable)?;
         let stop = match self.stop {
             _ if self.refused => StopReason::Refused,
             // Several servers say `stop` beside calls, or `tool_calls` without any.
@@ -255,4 +255,8 @@ fn usage(value: &Value) -> Option<Usage> {
         reasoning: number("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
         estimated: false,
     })
+}
+
+fn unusable(calls: Unusable) -> Fault {
+    Fault::Malformed(calls.to_string())
 }

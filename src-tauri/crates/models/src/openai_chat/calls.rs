@@ -12,6 +12,17 @@ const CALL_LIMIT: usize = 128;
 #[derive(Default)]
 pub(crate) struct Calls(Vec<Call>);
 
+/// Why calls can't be used, in words that follow the provider's address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Unusable {
+    /// There are more than [`CALL_LIMIT`].
+    #[error("asked for more than {CALL_LIMIT} actions at once")]
+    TooMany,
+    /// One has arguments and no name.
+    #[error("asked for an action without naming a tool")]
+    Nameless,
+}
+
 #[derive(Default)]
 struct Call {
     index: Option<u64>,
@@ -21,8 +32,8 @@ struct Call {
 }
 
 impl Calls {
-    /// Takes a piece of a call. The error is in words that follow the provider's address.
-    pub fn take(&mut self, piece: &Value) -> Result<(), String> {
+    /// Takes a piece of a call.
+    pub fn take(&mut self, piece: &Value) -> Result<(), Unusable> {
         let text = |path: &str| {
             piece
                 .pointer(path)
@@ -50,7 +61,7 @@ impl Calls {
         Ok(())
     }
 
-    fn call_of(&mut self, index: Option<u64>, id: &str, name: &str) -> Result<&mut Call, String> {
+    fn call_of(&mut self, index: Option<u64>, id: &str, name: &str) -> Result<&mut Call, Unusable> {
         let calls = &mut self.0;
         let found = match index {
             // The last one: some servers give every call the index 0 and only the id differs.
@@ -69,7 +80,7 @@ impl Calls {
         let position = match found.filter(|position| fits(&calls[*position])) {
             Some(position) => position,
             None if calls.len() == CALL_LIMIT => {
-                return Err(format!("asked for more than {CALL_LIMIT} actions at once"));
+                return Err(Unusable::TooMany);
             }
             None => {
                 calls.push(Call {
@@ -84,7 +95,7 @@ impl Calls {
 
     /// The calls as blocks. Ids are unique within the reply and do not occur in `body`, so that
     /// a result finds its call.
-    pub fn finish(self, body: &[u8]) -> Result<Vec<ReplyBlock>, String> {
+    pub fn finish(self, body: &[u8]) -> Result<Vec<ReplyBlock>, Unusable> {
         let mut blocks = Vec::new();
         let mut taken: Vec<String> = Vec::new();
         let seed = BlobHash::of(body).to_string();
@@ -93,7 +104,7 @@ impl Calls {
                 if call.arguments.is_empty() {
                     continue;
                 }
-                return Err("asked for an action without naming a tool".to_owned());
+                return Err(Unusable::Nameless);
             }
             let used = call.id.is_empty() || taken.contains(&call.id) || occurs(body, &call.id);
             let id = match used {
