@@ -226,7 +226,8 @@ impl Provider {
         let message = format!("{shown_url} {answered}{words}");
         let remedy = match class {
             ModelErrorClass::Auth => format!(
-                "Check the key of provider {name}, its credit, and its right to this model."
+                "Set LONGREIN_{}_API_KEY to a key of provider {name}, or check its credit and its right to this model.",
+                name.to_ascii_uppercase().replace('-', "_")
             ),
             ModelErrorClass::RateLimited => {
                 format!("Wait, or raise the rate limit of provider {name}.")
@@ -357,7 +358,7 @@ mod tests {
             r#"{"error":{"message":"Incorrect API key provided: sk-123","code":"invalid_api_key"}}"#,
             Class::Auth,
             expect![
-                "http://127.0.0.1:1/v1 answered 401: Incorrect API key provided: •••. Check the key of provider local, its credit, and its right to this model."
+                "http://127.0.0.1:1/v1 answered 401: Incorrect API key provided: •••. Set LONGREIN_LOCAL_API_KEY to a key of provider local, or check its credit and its right to this model."
             ],
         );
         check(
@@ -365,7 +366,7 @@ mod tests {
             "",
             Class::Auth,
             expect![
-                "http://127.0.0.1:1/v1 answered 403. Check the key of provider local, its credit, and its right to this model."
+                "http://127.0.0.1:1/v1 answered 403. Set LONGREIN_LOCAL_API_KEY to a key of provider local, or check its credit and its right to this model."
             ],
         );
         check(

@@ -246,6 +246,13 @@ impl Driver {
     }
 }
 
+impl Drop for Driver {
+    /// A driver that is let go leaves nothing running.
+    fn drop(&mut self) {
+        self.in_flight.values().for_each(CancellationToken::cancel);
+    }
+}
+
 /// The same for every attempt of an action, different for every run.
 fn idempotency_key(run: Option<longrein_protocol::RunId>, action: &ActionId) -> String {
     let run = run.map(|run| run.to_string()).unwrap_or_default();

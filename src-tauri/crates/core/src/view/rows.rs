@@ -443,12 +443,22 @@ fn new_action(action: &ActionId, tool: &str, effect: Effect, arguments: &str) ->
 }
 
 fn title(row: &ActionRow) -> String {
-    let name = row.tool.replace('_', " ");
-    if row.brief.is_empty() {
-        name
-    } else {
-        format!("{name} {}", row.brief)
-    }
+    let verb = match row.tool.as_str() {
+        "update_plan" => "Plan:",
+        "search_library" => "Search",
+        "read_source" => "Read on in",
+        "read_file" => "Read",
+        "write_file" => "Write",
+        "edit_file" => "Edit",
+        "list_files" => "List",
+        "search_files" => "Search files",
+        "publish_artifact" => "Publish",
+        "finish" => "Finish",
+        tool => tool,
+    };
+    format!("{verb} {}", row.brief)
+        .trim_end_matches([' ', ':'])
+        .to_owned()
 }
 
 fn new_knot(shape: KnotShape, tone: KnotTone, label: &str, detail: &str) -> Knot {
