@@ -77,6 +77,26 @@ impl Window {
             .unwrap_or_else(|error| panic!("{id} can't be pressed: {error}"));
     }
 
+    /// Presses an element that takes the window away: the driver would wait in vain for a
+    /// window that is hidden, or for an app that has ended, to say that it was pressed.
+    pub async fn press_last(&self, id: &str) {
+        self.find(id).await;
+        let press = format!("document.querySelector('[data-testid={id}]').click()");
+        // The app may be gone before the driver has its answer.
+        let script = format!("setTimeout(() => {press}, 0); return true");
+        let _ = self.client.execute(&script, Vec::new()).await;
+    }
+
+    /// Puts a text into an element, in place of what is there.
+    pub async fn fill(&self, id: &str, text: &str) {
+        let element = self.find(id).await;
+        element
+            .clear()
+            .await
+            .unwrap_or_else(|error| panic!("{id} can't be cleared: {error}"));
+        self.type_into(id, text).await;
+    }
+
     /// Types into an element.
     pub async fn type_into(&self, id: &str, text: &str) {
         self.find(id)
@@ -177,8 +197,9 @@ impl Window {
         }
     }
 
-    /// Keeps a picture of the whole display.
-    pub fn picture(&self, name: &str) {
+    /// Keeps a picture of the whole display, once what is there is drawn.
+    pub async fn picture(&self, name: &str) {
+        self.eval_later("const done = arguments[arguments.length - 1]; document.fonts.ready.then(() => requestAnimationFrame(() => requestAnimationFrame(() => done(true))));").await;
         let place = format!("{}/{name}.png", given("LONGREIN_SHOTS"));
         let taken = Command::new("import")
             .args(["-window", "root", &place])

@@ -98,7 +98,7 @@ async fn quitting_while_a_run_works_asks_and_stopping_leaves_it_to_be_taken_up()
     .await;
     tray.choose("Quit");
     window.find("quit-dialog").await;
-    window.picture("quit");
+    window.picture("quit").await;
     assert!(window.page_text().await.contains(QUESTION));
     window.press("quit-stay").await;
     window
@@ -111,7 +111,7 @@ async fn quitting_while_a_run_works_asks_and_stopping_leaves_it_to_be_taken_up()
 
     tray.choose("Quit");
     window.find("quit-dialog").await;
-    window.press("quit-stop").await;
+    window.press_last("quit-stop").await;
     window.until("the app has ended", || is_gone(app)).await;
     assert_eq!(state_of_the_run(), "interrupted");
 }
@@ -125,7 +125,7 @@ async fn letting_runs_finish_hides_the_window_and_ends_with_the_last_of_them() {
     // Without a tray the cross is the way to quit, so it asks.
     close_by_its_cross();
     window.find("quit-dialog").await;
-    window.press("quit-finish").await;
+    window.press_last("quit-finish").await;
     window
         .until("the window is hidden", || !window_on_screen())
         .await;

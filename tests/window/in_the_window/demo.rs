@@ -7,14 +7,14 @@ use crate::window::Window;
 #[tokio::test]
 async fn the_demo_runs_from_its_button_to_a_page_with_its_evidence() {
     let window = Window::open(&[]).await;
-    window.picture("first-start");
+    window.picture("first-start").await;
     window.press("run-demo").await;
     window.find_css("[data-testid=tool-card]").await;
-    window.picture("running");
+    window.picture("running").await;
     window
         .find_css("[data-testid=run-end][data-state=accepted]")
         .await;
-    window.picture("accepted");
+    window.picture("accepted").await;
 
     window.press("artifact-open").await;
     window.find("artifact-frame").await;
@@ -52,7 +52,7 @@ async fn the_demo_runs_from_its_button_to_a_page_with_its_evidence() {
         .await;
     assert_eq!(loose, Value::Array(Vec::new()));
     window.leave_frame().await;
-    window.picture("artifact");
+    window.picture("artifact").await;
     window.close().await;
 }
 

@@ -76,7 +76,7 @@ async fn a_reload_in_the_middle_of_an_answer_shows_the_same() {
         )
         .await;
     let before = window.run_as_shown().await;
-    window.picture("before-the-reload");
+    window.picture("before-the-reload").await;
 
     window.reload().await;
     window
@@ -88,7 +88,7 @@ async fn a_reload_in_the_middle_of_an_answer_shows_the_same() {
             "return document.querySelectorAll('[data-testid=tool-card]').length === 2",
         )
         .await;
-    window.picture("after-the-reload");
+    window.picture("after-the-reload").await;
     assert_eq!(window.run_as_shown().await, before);
 
     provider.gate().open();

@@ -71,17 +71,12 @@ async fn a_provider_that_is_saved_is_used_without_a_new_start() {
     let window = Window::open(&[]).await;
     window.press("rail-settings").await;
     window.press("provider-add").await;
-    window.type_into("provider-name", "nearby").await;
-    let address = window.find("provider-url").await;
-    address.clear().await.expect("a field can be cleared");
-    address
-        .send_keys(&provider.base_url())
-        .await
-        .expect("a field takes text");
+    window.fill("provider-name", "nearby").await;
+    window.fill("provider-url", &provider.base_url()).await;
     window.press("provider-save").await;
     window.press("provider-test").await;
     window.find("provider-models").await;
-    window.picture("settings");
+    window.picture("settings").await;
     let config =
         std::fs::read_to_string(data_folder().join("config.toml")).expect("it was written");
     assert!(

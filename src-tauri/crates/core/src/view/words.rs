@@ -77,7 +77,7 @@ pub fn resumed(why: ResumeReason, in_flight: usize, repeated: bool) -> String {
 /// How a run came out.
 pub fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Accepted => "Accepted: every criterion holds.",
+        Outcome::Accepted => "Every criterion holds.",
         Outcome::Unverified => "Finished. The agent sets no criteria, so nothing was checked.",
         Outcome::Failed => "Failed: it can't go on.",
     }
