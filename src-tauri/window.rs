@@ -32,7 +32,7 @@ const LIGHT_PAPER: Color = Color(0xfb, 0xfa, 0xf7, 0xff);
 const DARK_PAPER: Color = Color(0x16, 0x14, 0x11, 0xff);
 /// The window is shown after this time even if its page has said nothing: an empty window can be
 /// closed, a hidden one can't.
-const READY_LIMIT: Duration = Duration::from_secs(8);
+const READY_LIMIT: Duration = Duration::from_secs(5);
 
 /// Whether the page has drawn its first picture, and listens.
 #[derive(Default)]

@@ -49,6 +49,9 @@ export class App {
   urgent = $state('');
   polite = $state('');
 
+  /** Resolves when the lists that the first picture needs are there, or have been refused. */
+  loaded: Promise<void> = Promise.resolve();
+
   private places = new Map<FocusPlace, HTMLElement>();
   private lastToast = 0;
 
@@ -64,14 +67,14 @@ export class App {
     listen(this.host.onQuitAsked((running) => (this.quitting = running)));
     listen(this.host.onOpenRun((run) => this.router.go({ screen: 'run', run })));
     void this.runs.start();
-    void this.reload();
+    this.loaded = this.reload();
     return () => {
       for (const stop of stops) stop();
       this.runs.end();
     };
   }
 
-  /** Reads what changes only by hand: agents, models, settings. */
+  /** Reads what changes only by hand: settings, agents, and models as soon as their providers answer. */
   async reload(): Promise<void> {
     const [agents, models] = [this.host.listAgents(), this.host.listModels()];
     try {
@@ -81,7 +84,10 @@ export class App {
     }
     // A broken agent file or provider must not hide the others' lists.
     this.agents = await agents.catch((thrown) => this.fail(thrown) ?? []);
-    this.models = await models.catch((thrown) => this.fail(thrown) ?? []);
+    void models.then(
+      (lines) => (this.models = lines),
+      (thrown) => this.fail(thrown),
+    );
   }
 
   takeSettings(settings: Settings): void {
