@@ -15,9 +15,9 @@ const TITLE_LIMIT: usize = 220;
 /// A title with more characters is set smaller.
 const LONG_TITLE: usize = 80;
 /// Quotes that stand above the others.
-const IN_SHORT: usize = 2;
+const IN_SHORT: usize = 3;
 /// The most terms that the table has columns for.
-const COLUMNS: usize = 7;
+const COLUMNS: usize = 8;
 /// The most documents that the table has rows for.
 const ROWS: usize = 12;
 /// From so many passages on a cell of the table is dark.
@@ -42,9 +42,9 @@ pub(crate) fn page(seen: &Seen, ranking: &Ranking) -> String {
         [] => page.push_str(&nothing_found(seen)),
         quotes => {
             page.push_str("<main>\n");
-            let (best, others) = quotes.split_at(IN_SHORT.min(quotes.len()));
-            page.push_str(&in_short(best, ranking));
-            page.push_str(&findings(others, ranking));
+            let (best, others) = best_of_each(quotes);
+            page.push_str(&in_short(&best, ranking));
+            page.push_str(&findings(&others, ranking));
             page.push_str("</main>\n");
             page.push_str(&coverage(seen, ranking));
         }
@@ -58,7 +58,22 @@ pub(crate) fn page(seen: &Seen, ranking: &Ranking) -> String {
     page
 }
 
-fn in_short(quotes: &[Quote], ranking: &Ranking) -> String {
+/// The best quotes of as many documents, and the others.
+fn best_of_each(quotes: &[Quote]) -> (Vec<&Quote>, Vec<&Quote>) {
+    let mut best: Vec<&Quote> = Vec::new();
+    let mut others = Vec::new();
+    for quote in quotes {
+        let heard = best.iter().any(|other| other.source == quote.source);
+        if heard || best.len() == IN_SHORT {
+            others.push(quote)
+        } else {
+            best.push(quote)
+        }
+    }
+    (best, others)
+}
+
+fn in_short(quotes: &[&Quote], ranking: &Ranking) -> String {
     let mut section =
         "<section aria-labelledby=\"in-short\">\n<h2 id=\"in-short\">In short</h2>\n".to_owned();
     for quote in quotes {
@@ -73,7 +88,7 @@ fn in_short(quotes: &[Quote], ranking: &Ranking) -> String {
 }
 
 /// Quotes by document, in the order in which the documents first speak.
-fn findings(quotes: &[Quote], ranking: &Ranking) -> String {
+fn findings(quotes: &[&Quote], ranking: &Ranking) -> String {
     if quotes.is_empty() {
         return String::new();
     }
@@ -120,12 +135,21 @@ fn coverage(seen: &Seen, ranking: &Ranking) -> String {
             .filter(|said| said.iter().any(|word| same_word(word, term)))
             .count()
     };
-    let found = |term: &&String| {
+    let found = |term: &String| {
         documents
             .iter()
             .any(|(.., passages)| count(passages, term) > 0)
     };
-    let terms: Vec<&String> = ranking.terms.iter().filter(found).take(COLUMNS).collect();
+    let mut rare: Vec<(usize, &String)> = ranking
+        .terms
+        .iter()
+        .enumerate()
+        .filter(|(_, term)| found(term))
+        .collect();
+    rare.sort_by(|(one, _), (other, _)| ranking.weights[*other].total_cmp(&ranking.weights[*one]));
+    rare.truncate(COLUMNS);
+    rare.sort_by_key(|(position, _)| *position);
+    let terms: Vec<&String> = rare.into_iter().map(|(_, term)| term).collect();
     if documents.len() < 2 || terms.len() < 2 {
         return String::new();
     }

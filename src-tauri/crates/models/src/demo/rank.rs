@@ -8,16 +8,20 @@ use super::text::{quotable, same_word, terms, words};
 
 /// The most quotes on a page.
 const QUOTES: usize = 9;
-/// The most quotes of one document.
-const QUOTES_PER_DOCUMENT: usize = 3;
+/// The most quotes of one document, where few documents speak and where many do.
+const QUOTES_PER_DOCUMENT: [usize; 2] = [3, 2];
+/// So many documents are many.
+const MANY_DOCUMENTS: usize = 4;
 /// Sentences looked at; those that come later are of worse passages anyway.
 const SENTENCES_LIMIT: usize = 2_000;
 /// How many of the best sentences are compared with each other.
 const FRONT_RUNNERS: usize = 60;
 /// How much of the best score a quote needs.
-const SHARE_OF_BEST: f64 = 0.35;
+const SHARE_OF_BEST: f64 = 0.15;
 /// How much a quote loses that says again what is said already.
 const REPETITION: f64 = 1.2;
+/// What a term is still worth for each quote that has it already.
+const NEXT_TIME: f64 = 0.6;
 /// What a figure adds: a sentence that measures says more than one that asserts.
 const FIGURE: f64 = 0.4;
 
@@ -33,7 +37,8 @@ pub(crate) struct Quote {
     pub words: String,
     /// Which of the question's terms it has, by their number.
     pub terms: Vec<usize>,
-    score: f64,
+    /// What it is worth beside its terms.
+    standing: f64,
 }
 
 /// The terms of a question with what was found of them.
@@ -41,6 +46,8 @@ pub(crate) struct Quote {
 pub(crate) struct Ranking {
     /// The question's terms.
     pub terms: Vec<String>,
+    /// How rare each term is.
+    pub weights: Vec<f64>,
     /// The quotes that were chosen, best first.
     pub quotes: Vec<Quote>,
     /// How many sentences were looked at.
@@ -63,18 +70,14 @@ pub(crate) fn rank(asked: &str, passages: &[Passage], banned: &dyn Fn(&str) -> b
         .collect();
     let enough = if terms.len() > 3 { 2 } else { 1 };
     candidates.retain(|quote| quote.terms.len() >= enough && !banned(&quote.words));
-    for quote in &mut candidates {
-        let found: f64 = quote.terms.iter().map(|term| weights[*term]).sum();
-        let figure = if quote.words.contains(|letter: char| letter.is_numeric()) {
-            FIGURE
-        } else {
-            0.0
-        };
-        quote.score += found + figure;
+    let quotes = Choice {
+        weights: &weights,
+        chosen: Vec::new(),
     }
-    let quotes = choose(candidates);
+    .choose(candidates);
     Ranking {
         terms,
+        weights,
         quotes,
         sentences,
     }
@@ -98,23 +101,21 @@ fn candidates(terms: &[String], passages: &[Passage]) -> Vec<Quote> {
             let said = words(&sentence);
             let has = |term: &usize| said.iter().any(|word| same_word(word, &terms[*term]));
             let found: Vec<usize> = (0..terms.len()).filter(has).collect();
-            // A sentence of a document about the matter counts more, one found late counts less.
+            // A document about the matter counts more, what is found late counts less.
             let titled = terms
                 .iter()
                 .filter(|term| about.iter().any(|word| same_word(word, term)))
                 .count();
-            let standing = if found.is_empty() {
-                0.0
-            } else {
-                0.15 * titled as f64 - 0.02 * rank as f64
-            };
+            let has_figure = sentence.contains(|letter: char| letter.is_numeric());
+            let figure = if has_figure { FIGURE } else { 0.0 };
+            let standing = figure + 0.15 * titled as f64 - 0.02 * rank as f64;
             candidates.push(Quote {
                 source: passage.source,
                 title: passage.title.clone(),
                 place: passage.place.clone(),
                 words: sentence,
                 terms: found,
-                score: standing,
+                standing,
             });
         }
     }
@@ -125,63 +126,90 @@ fn overlaps(one: &str, other: &str) -> bool {
     one.contains(other) || other.contains(one)
 }
 
-/// Takes the best one after the other, each time counting off what is said already. If another
-/// document has anything to say, at least two documents speak.
-fn choose(candidates: Vec<Quote>) -> Vec<Quote> {
-    let mut candidates = front_runners(candidates);
-    let best = candidates.first().map_or(0.0, |quote| quote.score);
-    let mut chosen: Vec<Quote> = Vec::new();
-    while chosen.len() < QUOTES {
-        let Some((position, worth)) = best_of(&candidates, &chosen) else {
-            break;
-        };
-        if worth < best * SHARE_OF_BEST && !chosen.is_empty() {
-            break;
-        }
-        chosen.push(candidates.remove(position));
-    }
-    if let Some(only) = chosen.first().map(|quote| quote.source)
-        && chosen.iter().all(|quote| quote.source == only)
-        && let Some(second) = candidates.into_iter().find(|quote| quote.source != only)
-    {
-        chosen.truncate(QUOTES - 1);
-        chosen.push(second);
-    }
-    chosen
+/// What was chosen so far.
+struct Choice<'a> {
+    weights: &'a [f64],
+    chosen: Vec<Quote>,
 }
 
-/// The best ones, best first, and the best one of every document.
-fn front_runners(mut candidates: Vec<Quote>) -> Vec<Quote> {
-    candidates.sort_by(|one, other| other.score.total_cmp(&one.score));
-    let mut kept: Vec<Quote> = Vec::new();
-    for quote in candidates {
-        if kept.len() < FRONT_RUNNERS || kept.iter().all(|other| other.source != quote.source) {
-            kept.push(quote);
+impl Choice<'_> {
+    /// Takes the best one after the other, each time counting off what is said already. If
+    /// another document has anything to say, at least two documents speak.
+    fn choose(mut self, candidates: Vec<Quote>) -> Vec<Quote> {
+        let (mut candidates, documents) = self.front_runners(candidates);
+        let most = QUOTES_PER_DOCUMENT[usize::from(documents >= MANY_DOCUMENTS)];
+        let best = candidates.first().map_or(0.0, |quote| self.worth(quote));
+        while self.chosen.len() < QUOTES {
+            let open = candidates
+                .iter()
+                .enumerate()
+                .filter(|(_, quote)| self.of_same(quote) < most);
+            let worths = open.map(|(position, quote)| (position, self.worth(quote)));
+            let next =
+                worths.max_by(|one, other| one.1.total_cmp(&other.1).then(other.0.cmp(&one.0)));
+            match next {
+                Some((position, worth))
+                    if worth >= best * SHARE_OF_BEST || self.chosen.is_empty() =>
+                {
+                    self.chosen.push(candidates.remove(position));
+                }
+                _ => break,
+            }
         }
+        if let Some(only) = self.chosen.first().map(|quote| quote.source)
+            && self.chosen.iter().all(|quote| quote.source == only)
+            && let Some(second) = candidates.into_iter().find(|quote| quote.source != only)
+        {
+            self.chosen.truncate(QUOTES - 1);
+            self.chosen.push(second);
+        }
+        self.chosen
     }
-    kept
-}
 
-fn best_of(candidates: &[Quote], chosen: &[Quote]) -> Option<(usize, f64)> {
-    let worth = |quote: &Quote| {
-        let of_same = chosen
+    /// The best ones, best first, and the best one of every document; and how many documents
+    /// there are.
+    fn front_runners(&self, mut candidates: Vec<Quote>) -> (Vec<Quote>, usize) {
+        candidates.sort_by(|one, other| self.worth(other).total_cmp(&self.worth(one)));
+        let mut documents: Vec<SourceId> = Vec::new();
+        let mut kept: Vec<Quote> = Vec::new();
+        for quote in candidates {
+            let first = !documents.contains(&quote.source);
+            if first {
+                documents.push(quote.source);
+            }
+            if first || kept.len() < FRONT_RUNNERS {
+                kept.push(quote);
+            }
+        }
+        (kept, documents.len())
+    }
+
+    fn of_same(&self, quote: &Quote) -> usize {
+        self.chosen
             .iter()
             .filter(|other| other.source == quote.source)
-            .count();
-        if of_same >= QUOTES_PER_DOCUMENT {
-            return f64::MIN;
-        }
-        let repeats = chosen
+            .count()
+    }
+
+    /// What a quote adds to those that are chosen: its terms, each worth less the more often it
+    /// was there already.
+    fn worth(&self, quote: &Quote) -> f64 {
+        let fresh = |term: &usize| {
+            let before = self
+                .chosen
+                .iter()
+                .filter(|other| other.terms.contains(term))
+                .count();
+            self.weights[*term] * NEXT_TIME.powf(before as f64)
+        };
+        let found: f64 = quote.terms.iter().map(fresh).sum();
+        let repeats = self
+            .chosen
             .iter()
             .map(|other| likeness(other, quote))
             .fold(0.0, f64::max);
-        quote.score - REPETITION * repeats - 0.3 * of_same as f64
-    };
-    let worths = candidates
-        .iter()
-        .enumerate()
-        .map(|(position, quote)| (position, worth(quote)));
-    worths.max_by(|one, other| one.1.total_cmp(&other.1).then(other.0.cmp(&one.0)))
+        found + quote.standing - REPETITION * repeats - 0.3 * self.of_same(quote) as f64
+    }
 }
 
 /// From 0 to 1: how much two quotes share of their words.
@@ -224,7 +252,21 @@ mod tests {
             &[passage(1, "rich", rich), passage(2, "poor", poor)],
         );
         assert!(quotes.iter().any(|(source, _)| *source == 2), "{quotes:?}");
-        assert!(quotes.iter().filter(|(source, _)| *source == 1).count() <= QUOTES_PER_DOCUMENT);
+        assert!(quotes.iter().filter(|(source, _)| *source == 1).count() <= QUOTES_PER_DOCUMENT[0]);
+    }
+
+    #[test]
+    fn every_part_of_a_question_gets_its_quote() {
+        let text = "The index has a good recall of the words. The index has a good recall of the names. \
+                    The index has a good recall of the lines. Its latency was measured once on a Monday.";
+        let quotes = chosen("recall of the index, latency", &[passage(1, "notes", text)]);
+        assert!(
+            quotes
+                .iter()
+                .take(2)
+                .any(|(_, words)| words.contains("latency")),
+            "{quotes:?}"
+        );
     }
 
     #[test]

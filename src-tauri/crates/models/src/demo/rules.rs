@@ -124,8 +124,17 @@ fn queries(asked: &str) -> Vec<String> {
     let whole = asked.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut queries = vec![cut_at_word(&whole, QUERY_LIMIT).to_owned()];
     let mut terms = terms(asked);
-    // A long word is rarer than a short one.
-    terms.sort_by_key(|term| std::cmp::Reverse(term.chars().count()));
+    // A name in capitals is rarer than a word, a long word rarer than a short one, and a number
+    // alone says little.
+    terms.retain(|term| term.contains(char::is_alphabetic));
+    terms.sort_by_key(|term| {
+        let is_name = term.chars().count() > 1 && asked.contains(&term.to_uppercase());
+        let is_cased = term.to_uppercase() != *term;
+        (
+            !(is_name && is_cased),
+            std::cmp::Reverse(term.chars().count()),
+        )
+    });
     for part in terms.chunks(QUERY_TERMS).take(2) {
         let query = part.join(" ");
         if words(&query) != words(&queries[0]) && !queries.contains(&query) {

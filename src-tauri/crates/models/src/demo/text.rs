@@ -11,7 +11,8 @@ const QUOTE_LEAST: usize = 24;
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because",
     "been", "before", "best", "between", "both", "but", "by", "can", "compare", "could", "did",
-    "do", "does", "each", "every", "find", "for", "from", "give", "had", "has", "have", "how", "i",
+    "do", "does", "each", "every", "find", "fit", "fits", "need", "needs", "explain", "describe",
+    "show", "tell", "better", "good", "for", "from", "give", "had", "has", "have", "how", "i",
     "if", "in", "into", "is", "it", "its", "like", "many", "may", "me", "more", "most", "much",
     "my", "no", "not", "of", "on", "one", "only", "or", "other", "our", "out", "over", "please",
     "should", "so", "some", "source", "sources", "than", "that", "the", "their", "them", "then",
@@ -23,12 +24,13 @@ const STOP_WORDS: &[&str] = &[
     "est", "des", "du", "el", "los", "las", "y", "es", "en", "qué", "que", "cual",
 ];
 
-/// The terms of a text: lower-case words without stop words, each once, in order. Scripts that
-/// write no spaces give pairs of characters.
+/// The terms of a text: lower-case words without stop words, each in its first form only, in
+/// order. Scripts that write no spaces give pairs of characters.
 pub(crate) fn terms(text: &str) -> Vec<String> {
     let mut terms: Vec<String> = Vec::new();
     for word in words(text) {
-        if !STOP_WORDS.contains(&word.as_str()) && !terms.contains(&word) {
+        let known = terms.iter().any(|term| same_word(term, &word));
+        if !known && !STOP_WORDS.contains(&word.as_str()) {
             terms.push(word);
         }
     }
@@ -209,7 +211,7 @@ mod tests {
 
     #[test]
     fn terms_are_words_without_the_empty_ones() {
-        assert_eq!(terms("Which index is best for the Index?"), ["index"]);
+        assert_eq!(terms("Which index is best for the Indexes?"), ["index"]);
         assert_eq!(
             terms("Größe der HNSW-Graphen"),
             ["größe", "hnsw", "graphen"]

@@ -25,6 +25,9 @@ const TOOLS: [&str; 6] = [
     "finish",
 ];
 
+/// What the publisher says against a page.
+type Objection = Box<dyn Fn(&str) -> String>;
+
 /// A library with the tools on it, and the conversation so far.
 pub(super) struct Bench {
     documents: Vec<(String, String)>,
@@ -34,7 +37,7 @@ pub(super) struct Bench {
     pub pages: usize,
     pub finished: Option<String>,
     /// Objections of the publisher, taken one by one.
-    pub objections: Vec<Box<dyn Fn(&str) -> String>>,
+    pub objections: Vec<Objection>,
     /// Tools that fail.
     pub broken: Vec<&'static str>,
 }
