@@ -17,6 +17,8 @@ use serde::Serialize;
 pub use edit::{remove_provider, set_provider, set_theme};
 pub use read::{Checked, check};
 
+use longrein_runtime::world::Unavailable;
+
 use crate::error::{AppError, AppErrorCode};
 
 /// The file's name in the data folder.
@@ -35,22 +37,52 @@ pub struct Config {
 
 /// The configuration of this process: every copy sees what was last taken.
 #[derive(Clone, Default)]
-pub(crate) struct Current(Arc<RwLock<Arc<Config>>>);
+pub(crate) struct Current(Arc<RwLock<Standing>>);
+
+#[derive(Default)]
+struct Standing {
+    config: Arc<Config>,
+    /// Why the file could not be read; what needs it is refused until it can.
+    problem: Option<Unavailable>,
+}
 
 impl Current {
     pub(crate) fn new(config: Config) -> Self {
-        Self(Arc::new(RwLock::new(Arc::new(config))))
+        Self::of(config, None)
+    }
+
+    /// A file that could not be read: it counts as empty, and what needs it is refused.
+    pub(crate) fn broken(problem: &AppError) -> Self {
+        let problem = Unavailable {
+            message: problem.message.clone(),
+            remedy: problem.remedy.clone(),
+        };
+        Self::of(Config::default(), Some(problem))
+    }
+
+    fn of(config: Config, problem: Option<Unavailable>) -> Self {
+        let config = Arc::new(config);
+        Self(Arc::new(RwLock::new(Standing { config, problem })))
     }
 
     pub(crate) fn get(&self) -> Arc<Config> {
-        self.0
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.read().config.clone()
+    }
+
+    /// Why the file could not be read.
+    pub(crate) fn problem(&self) -> Option<Unavailable> {
+        self.read().problem.clone()
     }
 
     pub(crate) fn take(&self, config: Config) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Standing {
+            config: Arc::new(config),
+            problem: None,
+        };
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Standing> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -303,3 +335,39 @@ fn variable(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests;
+
+/// Values of our own environment that are secrets: keys of providers, and what the file grants to
+/// servers by name. Short values are left out: they would mask ordinary words.
+pub(crate) fn known_secrets(config: &Config) -> Vec<String> {
+    const SHORTEST_SECRET: usize = 8;
+    let own = |name: &str| name.starts_with("LONGREIN_") && name.ends_with("_API_KEY");
+    let usual = |name: &str| USUAL_VARIABLES.iter().any(|(_, usual)| *usual == name);
+    let named = |name: &str| {
+        let of_providers = config
+            .providers
+            .values()
+            .filter_map(|provider| provider.key_variable.as_deref());
+        let of_servers = config
+            .mcp
+            .values()
+            .flat_map(|server| server.env.values())
+            .filter_map(|value| match value {
+                EnvValue::Variable(variable) => Some(variable.as_str()),
+                EnvValue::Plain(_) => None,
+            });
+        of_providers
+            .chain(of_servers)
+            .any(|variable| variable == name)
+    };
+    let mut secrets: Vec<String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, value)| {
+            value.len() >= SHORTEST_SECRET && (own(name) || usual(name) || named(name))
+        })
+        .map(|(_, value)| value)
+        .collect();
+    // The longest first: one secret may be a part of another.
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    secrets.dedup();
+    secrets
+}

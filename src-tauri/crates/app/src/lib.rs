@@ -67,12 +67,15 @@ impl Longrein {
     /// Opens the data folder. Must be called within a Tokio runtime.
     ///
     /// # Errors
-    /// [`AppError`] when the folder can't be written or its configuration can't be read.
+    /// [`AppError`] when the folder can't be opened. A configuration that can't be read stops what
+    /// needs it, see [`Longrein::config_problem`], and nothing else.
     pub fn open(options: Options) -> Result<Self, AppError> {
         let paths = Paths::find(options.data_dir.as_deref())?;
         let store = Store::open(&paths.data)?;
-        let config = config::load(&paths.data).map_err(|problems| config::as_error(&problems))?;
-        let config = config::Current::new(config);
+        let config = match config::load(&paths.data) {
+            Ok(config) => config::Current::new(config),
+            Err(problems) => config::Current::broken(&config::as_error(&problems)),
+        };
         let live = live::LiveHub::default();
         let world = world::AppWorld::new(paths.clone(), config.clone(), live.clone(), options.pace);
         longrein_store::groups::sweep(&paths.data)?;
@@ -97,6 +100,11 @@ impl Longrein {
     /// The configuration as it was read when this was opened, or last taken.
     pub fn config(&self) -> Arc<config::Config> {
         self.inner.config.get()
+    }
+
+    /// Why the configuration could not be read. Until it can, runs that need it are refused.
+    pub fn config_problem(&self) -> Option<longrein_runtime::world::Unavailable> {
+        self.inner.config.problem()
     }
 
     /// Takes a changed configuration, as the functions that edit it return it; runs see it with

@@ -19,12 +19,14 @@ use longrein_runtime::world::{ToolBox, Unavailable, World};
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
 
 use crate::agents::expand_home;
-use crate::config::Current;
+use crate::config::{Current, known_secrets};
 use crate::live::LiveHub;
 use crate::paths::Paths;
 
 /// The name of the demonstration model.
 pub const DEMO_MODEL: &str = "demo/researcher";
+/// Its provider, which has no other model.
+const DEMO_PROVIDER: &str = longrein_models::demo::PROVIDER;
 /// How long a tool whose agent says nothing may take.
 const MS_PER_SECOND: u32 = 1_000;
 
@@ -32,6 +34,7 @@ const MS_PER_SECOND: u32 = 1_000;
 pub struct AppWorld {
     paths: Paths,
     config: Current,
+    secrets: Vec<String>,
     live: LiveHub,
     /// How fast the demonstration model types; zero when nobody watches.
     pace: Duration,
@@ -45,6 +48,7 @@ impl AppWorld {
     pub(crate) fn new(paths: Paths, config: Current, live: LiveHub, pace: Duration) -> Self {
         Self {
             paths,
+            secrets: known_secrets(&config.get()),
             config,
             live,
             pace,
@@ -137,6 +141,9 @@ impl AppWorld {
         if let Some(server) = running.filter(|server| server.ended().is_none()) {
             return Ok(server);
         }
+        if let Some(problem) = self.config.problem() {
+            return Err(problem);
+        }
         let known = self.config.get();
         let Some(config) = known.mcp.get(name) else {
             return Err(Unavailable {
@@ -215,12 +222,24 @@ impl World for AppWorld {
             retry_after: None,
             unreachable: false,
         };
-        let Some((provider, model)) = name.split_once('/') else {
+        let named = name
+            .split_once('/')
+            .filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
+        let Some((provider, model)) = named else {
             return Err(unknown(
-                format!("“{name}” is not a model: the provider is missing."),
+                format!("“{name}” is not the name of a model."),
                 "Write it as provider/model, for example local/any.".to_owned(),
             ));
         };
+        if provider == DEMO_PROVIDER {
+            return Err(unknown(
+                format!("There is no model {name}."),
+                format!("The demonstration model is {DEMO_MODEL}."),
+            ));
+        }
+        if let Some(problem) = self.config.problem() {
+            return Err(unknown(problem.message, problem.remedy));
+        }
         let known = self.config.get();
         let Some(config) = known.providers.get(provider) else {
             return Err(unknown(
@@ -277,6 +296,10 @@ impl World for AppWorld {
                 .for_each(&mut add);
         }
         Ok(tools)
+    }
+
+    fn secrets(&self) -> &[String] {
+        &self.secrets
     }
 
     fn verifier(&self) -> Arc<dyn Verifier> {

@@ -10,7 +10,7 @@ use longrein_protocol::event::Section;
 use longrein_protocol::source::{PlanItem, PlanState};
 use longrein_protocol::tool::wire_name;
 use longrein_protocol::view::ContextPart;
-use longrein_protocol::{BlobHash, Body};
+use longrein_protocol::{ActionId, BlobHash, Body};
 
 use crate::dialect::{Dialect, Head, Message, Parameters, Said};
 use crate::run::{ActionResult, Item, Run};
@@ -27,6 +27,8 @@ You work inside Longrein, a harness that records every step. Rules that nothing 
 
 /// The share of the window that the pinned part may take.
 const PINNED_SHARE: f64 = 0.2;
+/// Digits of a fence's name.
+const FENCE_DIGITS: usize = 12;
 /// The most characters of the tail.
 const TAIL_CHARS: usize = 2_000;
 
@@ -220,11 +222,14 @@ fn message(item: &Item, content: &Content<'_>) -> Message {
             blocks: blocks.iter().map(|block| said(block, content)).collect(),
         },
         Item::Result {
-            call, tool, result, ..
+            action,
+            call,
+            tool,
+            result,
         } => Message::Result {
             call: call.clone(),
             name: wire_name(tool),
-            text: result_text(result, content),
+            text: result_text(action, result, content),
             failed: result.error.is_some(),
         },
     }
@@ -255,7 +260,7 @@ fn said(block: &Block, content: &Content<'_>) -> Said {
     }
 }
 
-fn result_text(result: &ActionResult, content: &Content<'_>) -> String {
+fn result_text(action: &ActionId, result: &ActionResult, content: &Content<'_>) -> String {
     let text = content(&result.body);
     let error = result
         .error
@@ -269,10 +274,11 @@ fn result_text(result: &ActionResult, content: &Content<'_>) -> String {
     };
     let place = place
         .as_deref()
-        .map(|place| format!(" at=\"{}\"", place.replace(['"', '\n'], " ")))
+        .map(|place| format!(" at=\"{}\"", place.replace(['"', '\n', '<', '>'], " ")))
         .unwrap_or_default();
-    // The fence's name is made of the text itself, so the text can't close it.
-    let fence = &BlobHash::of(text.as_bytes()).to_string()[..8];
+    // The fence's name is made of the action's id, which is chance that no tool and no text knows
+    // beforehand, so the text can't close it.
+    let fence = &BlobHash::of(action.0.as_bytes()).to_string()[..FENCE_DIGITS];
     format!(
         "{error}<untrusted id=\"{fence}\" from=\"{tool}\"{place}>\n{text}\n</untrusted id=\"{fence}\">"
     )

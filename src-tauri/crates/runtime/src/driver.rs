@@ -16,6 +16,7 @@ use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
 use tokio::sync::mpsc;
 
 use crate::inbox::InboxAnswer;
+use crate::mask;
 use crate::outcome::{self, Facts};
 use crate::ports::{CancellationToken, Chance, Clock, Model, RunContext};
 use crate::wire::{self, Sealed, Wire};
@@ -398,17 +399,21 @@ impl Driver {
             return Ok(());
         };
         match end.result {
-            Ok(output) => {
+            Ok(mut output) => {
+                mask::output(self.ports.world.secrets(), &mut output);
                 let facts =
                     outcome::of_output(&self.run, &spec, &end.action, output, end.latency_ms);
                 self.record_facts(facts)
             }
-            Err(error) => self.record(outcome::of_tool_error(
-                &spec,
-                &end.action,
-                error,
-                end.latency_ms,
-            )),
+            Err(mut error) => {
+                mask::tool_error(self.ports.world.secrets(), &mut error);
+                self.record(outcome::of_tool_error(
+                    &spec,
+                    &end.action,
+                    error,
+                    end.latency_ms,
+                ))
+            }
         }
     }
 }

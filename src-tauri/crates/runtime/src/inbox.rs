@@ -10,6 +10,7 @@ use longrein_protocol::event::{
 use longrein_protocol::wish::Wish;
 
 use crate::driver::{DriveError, Driver};
+use crate::mask;
 
 /// What the driver still has to do after a wish.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +45,8 @@ impl Driver {
                     })?;
                 }
             }
-            Wish::Deny { action, reason } => {
+            Wish::Deny { action, mut reason } => {
+                mask::text(self.ports.world.secrets(), &mut reason);
                 if self
                     .run
                     .action(&action)
@@ -95,7 +97,8 @@ impl Driver {
     ///
     /// # Errors
     /// [`DriveError::Illegal`] when the run is cancelled.
-    pub fn say(&mut self, text: String) -> Result<(), DriveError> {
+    pub fn say(&mut self, mut text: String) -> Result<(), DriveError> {
+        mask::text(self.ports.world.secrets(), &mut text);
         if self.run.phase == Phase::Cancelled {
             return Ok(());
         }

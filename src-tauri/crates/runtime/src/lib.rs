@@ -4,6 +4,7 @@ mod driver;
 mod effects;
 pub mod history;
 mod inbox;
+mod mask;
 mod outcome;
 pub mod ports;
 mod request;

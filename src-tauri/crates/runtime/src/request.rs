@@ -9,6 +9,7 @@ use longrein_protocol::event::{HandoffReason, ModelRequested, RunHandedOff};
 
 use crate::driver::{DriveError, Driver};
 use crate::effects::{MODEL, ModelEnd};
+use crate::mask;
 use crate::outcome;
 use crate::ports::Model;
 use crate::wire::{self, Sealed, Wire};
@@ -98,12 +99,14 @@ impl Driver {
             return Ok(());
         }
         match end.result {
-            Ok(reply) => {
+            Ok(mut reply) => {
                 self.sealed = None;
+                mask::reply(self.ports.world.secrets(), &mut reply);
                 let facts = outcome::of_reply(&self.run, reply, end.latency_ms);
                 self.record_facts(facts)
             }
-            Err(error) => {
+            Err(mut error) => {
+                mask::model_error(self.ports.world.secrets(), &mut error);
                 let retry_at = self.retry_at(&error);
                 self.record(outcome::of_model_error(error, retry_at, end.latency_ms))
             }

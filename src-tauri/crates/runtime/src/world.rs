@@ -28,6 +28,11 @@ pub trait World: Send + Sync {
     /// Checks the criteria.
     fn verifier(&self) -> Arc<dyn Verifier>;
 
+    /// Secrets that this process knows; they are masked in whatever becomes an event.
+    fn secrets(&self) -> &[String] {
+        &[]
+    }
+
     /// Takes the provisional text of a run's request.
     fn live(&self, run: &Run) -> Arc<dyn LiveText>;
 }

@@ -180,6 +180,7 @@ pub struct TestWorld {
     model: Arc<dyn Model>,
     tools: Vec<Arc<FakeTool>>,
     verdicts: Mutex<Vec<bool>>,
+    secrets: Vec<String>,
 }
 
 impl TestWorld {
@@ -190,6 +191,7 @@ impl TestWorld {
             model,
             tools: tools.into_iter().chain([finish]).collect(),
             verdicts: Mutex::default(),
+            secrets: Vec::new(),
         }
     }
 
@@ -200,6 +202,15 @@ impl TestWorld {
         verdicts.reverse();
         Self {
             verdicts: Mutex::new(verdicts),
+            ..self
+        }
+    }
+
+    /// That knows these secrets.
+    #[must_use]
+    pub fn knowing(self, secrets: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            secrets: secrets.into_iter().collect(),
             ..self
         }
     }
@@ -246,6 +257,10 @@ impl World for TestWorld {
             })?;
         }
         Ok(tools)
+    }
+
+    fn secrets(&self) -> &[String] {
+        &self.secrets
     }
 
     fn verifier(&self) -> Arc<dyn Verifier> {

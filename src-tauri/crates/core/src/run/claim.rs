@@ -79,7 +79,7 @@ impl Run {
             handed_off(
                 HandoffReason::Verification,
                 message,
-                "Say what to do about it, or accept the result as it is.",
+                "Say what to do about it, or take the result as it is.",
             )
         })
     }

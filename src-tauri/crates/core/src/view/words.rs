@@ -30,8 +30,10 @@ pub fn arguments(tool: &str, arguments: &serde_json::Value) -> String {
         "query", "path", "pattern", "source", "title", "summary", "label", "text", "url", "name",
     ];
     if let Some(items) = arguments.get("items").and_then(|items| items.as_array()) {
-        let done = items.iter().filter(|item| item["state"] == "done").count();
-        return format!("{} items, {done} done", items.len());
+        return match items.len() {
+            1 => "1 item".to_owned(),
+            count => format!("{count} items"),
+        };
     }
     let telling = TELLING
         .iter()

@@ -235,3 +235,27 @@ async fn readers_run_side_by_side_and_writers_one_after_the_other() {
     driving.await.unwrap().unwrap();
     assert_eq!(write.done().len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_that_is_said_anywhere_reaches_no_event() {
+    const KEY: &str = "sk-verysecret123";
+    let page = Arc::new(
+        FakeTool::new("page", Effect::Read, Repeat::Repeatable)
+            .answering(|_| Ok(ToolOutput::text(format!("The key is {KEY}."), KEY))),
+    );
+    let script = [
+        call("page", json!({ "q": KEY })),
+        say(&format!("It is {KEY}.")),
+    ];
+    let model = Arc::new(ScriptedModel::new(script));
+    let world = TestWorld::new(model, [page]).knowing([KEY.to_owned()]);
+    let mut stage = Stage::new(world);
+    let agent = stage.world.agent();
+    stage
+        .drive(agent, &format!("What is {KEY}?"))
+        .await
+        .unwrap();
+    let log = serde_json::to_string(&stage.events()).unwrap();
+    assert!(!log.contains(KEY));
+    assert!(log.matches(&"*".repeat(KEY.len())).count() > 4);
+}
