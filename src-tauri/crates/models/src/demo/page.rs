@@ -6,7 +6,7 @@ use longrein_protocol::SourceId;
 
 use super::rank::{Quote, Ranking};
 use super::request::Seen;
-use super::text::{cut_at_word, same_word, words};
+use super::text::{counted, cut_at_word, same_word, words};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -196,13 +196,13 @@ fn searched(seen: &Seen, ranking: &Ranking) -> String {
     let _ = write!(
         aside,
         "<p>Read: {}. Looked at: {}. Quoted: {}.</p>\n</aside>\n",
-        counted(
-            passages,
-            "passage",
-            &format!(" of {}", counted(sources.len(), "document", ""))
+        format_args!(
+            "{} of {}",
+            counted(passages, "passage"),
+            counted(sources.len(), "document")
         ),
-        counted(ranking.sentences, "sentence", ""),
-        counted(quotes, "sentence", "")
+        counted(ranking.sentences, "sentence"),
+        counted(quotes, "sentence")
     );
     aside
 }
@@ -221,7 +221,7 @@ fn nothing_found(seen: &Seen) -> String {
         .count();
     let failed = match failures {
         0 => String::new(),
-        count => format!(" {} failed.", counted(count, "search", "")),
+        count => format!(" {} failed.", counted(count, "search")),
     };
     format!(
         "<aside aria-labelledby=\"nothing\">\n<h2 id=\"nothing\">Nothing found</h2>\n\
@@ -273,16 +273,6 @@ fn marked(text: &str, terms: &[String]) -> String {
         rest = after;
     }
     marked
-}
-
-/// A count with its noun.
-fn counted(count: usize, noun: &str, rest: &str) -> String {
-    let plural = match (count, noun) {
-        (1, _) => "",
-        (_, "search") => "es",
-        _ => "s",
-    };
-    format!("{count} {noun}{plural}{rest}")
 }
 
 /// The person's words as a title.

@@ -10,6 +10,10 @@ use super::text::{quotable, same_word, terms, words};
 const QUOTES: usize = 9;
 /// The most quotes of one document, where few documents speak and where many do.
 const QUOTES_PER_DOCUMENT: [usize; 2] = [3, 2];
+/// A question with no more terms than this may be answered by a sentence with one of them.
+const SHORT_QUESTION: usize = 3;
+/// Until so many are chosen, a quote with one term is better than none.
+const FEW: usize = 4;
 /// So many documents are many.
 const MANY_DOCUMENTS: usize = 4;
 /// Sentences looked at; those that come later are of worse passages anyway.
@@ -68,9 +72,14 @@ pub(crate) fn rank(asked: &str, passages: &[Passage], banned: &dyn Fn(&str) -> b
             (1.0 + sentences as f64 / (1.0 + with as f64)).ln()
         })
         .collect();
-    let enough = if terms.len() > 3 { 2 } else { 1 };
-    candidates.retain(|quote| quote.terms.len() >= enough && !banned(&quote.words));
+    // One word of many says little: only where others say more is it worth a look.
+    let enough = if terms.len() > SHORT_QUESTION { 2 } else { 1 };
+    if candidates.iter().all(|quote| quote.terms.len() < enough) {
+        candidates.clear();
+    }
+    candidates.retain(|quote| !quote.terms.is_empty() && !banned(&quote.words));
     let quotes = Choice {
+        enough,
         weights: &weights,
         chosen: Vec::new(),
     }
@@ -128,6 +137,8 @@ fn overlaps(one: &str, other: &str) -> bool {
 
 /// What was chosen so far.
 struct Choice<'a> {
+    /// Terms that a quote has to have once a few are chosen.
+    enough: usize,
     weights: &'a [f64],
     chosen: Vec<Quote>,
 }
@@ -143,6 +154,7 @@ impl Choice<'_> {
             let open = candidates
                 .iter()
                 .enumerate()
+                .filter(|(_, quote)| self.chosen.len() < FEW || quote.terms.len() >= self.enough)
                 .filter(|(_, quote)| self.of_same(quote) < most);
             let worths = open.map(|(position, quote)| (position, self.worth(quote)));
             let next =

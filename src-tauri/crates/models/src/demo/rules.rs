@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::page::page;
 use super::rank::{Ranking, rank};
 use super::request::{Action, Seen};
-use super::text::{cut_at_word, terms, words};
+use super::text::{counted, cut_at_word, terms, words};
 
 /// The page's path.
 const PAGE: &str = "index.html";
@@ -203,7 +203,7 @@ fn read_on(seen: &Seen, places: Vec<Value>) -> Move {
         "{} found something; {documents} best, so I read on there.",
         searches(seen)
     );
-    let found = format!("{} passages", seen.passages.len());
+    let found = counted(seen.passages.len(), "passage");
     let next = Move::new(words).call(seen, "update_plan", plan(1, &[&found]));
     places
         .into_iter()
@@ -221,9 +221,9 @@ fn first_words(ranking: &Ranking) -> String {
     match ranking.quotes.len() {
         0 => "Nothing that I read speaks of this, so I write a page that says so.".to_owned(),
         count => format!(
-            "I looked at {} sentences and chose {count} of {} documents. Now I write the page.",
-            ranking.sentences,
-            documents(ranking)
+            "I looked at {} and chose {count} of {}. Now I write the page.",
+            counted(ranking.sentences, "sentence"),
+            counted(documents(ranking), "document")
         ),
     }
 }
@@ -236,8 +236,8 @@ fn documents(ranking: &Ranking) -> usize {
 }
 
 fn write(seen: &Seen, ranking: &Ranking, words: String) -> Move {
-    let found = format!("{} passages", seen.passages.len());
-    let chosen = format!("{} quotes", ranking.quotes.len());
+    let found = counted(seen.passages.len(), "passage");
+    let chosen = counted(ranking.quotes.len(), "quote");
     Move::new(words)
         .call(seen, "update_plan", plan(3, &[&found, "", &chosen]))
         .call(
@@ -302,10 +302,11 @@ fn finish(seen: &Seen, ranking: &Ranking, unpublished: bool) -> Move {
             title(seen)
         ),
         count => format!(
-            "{PAGE} answers “{}” with {count} quotes of {} documents, each with its source. \
+            "{PAGE} answers “{}” with {} of {}, each with its source. \
              The demonstration model (rules, no AI) wrote it.",
             title(seen),
-            documents(ranking)
+            counted(count, "quote"),
+            counted(documents(ranking), "document")
         ),
     };
     let summary = if unpublished {
@@ -313,8 +314,8 @@ fn finish(seen: &Seen, ranking: &Ranking, unpublished: bool) -> Move {
     } else {
         summary
     };
-    let found = format!("{} passages", seen.passages.len());
-    let chosen = format!("{} quotes", ranking.quotes.len());
+    let found = counted(seen.passages.len(), "passage");
+    let chosen = counted(ranking.quotes.len(), "quote");
     Move::new(summary.clone())
         .call(
             seen,

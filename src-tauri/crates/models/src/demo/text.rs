@@ -11,17 +11,18 @@ const QUOTE_LEAST: usize = 24;
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because",
     "been", "before", "best", "between", "both", "but", "by", "can", "compare", "could", "did",
-    "do", "does", "each", "every", "find", "fit", "fits", "need", "needs", "explain", "describe",
-    "show", "tell", "better", "good", "for", "from", "give", "had", "has", "have", "how", "i",
-    "if", "in", "into", "is", "it", "its", "like", "many", "may", "me", "more", "most", "much",
-    "my", "no", "not", "of", "on", "one", "only", "or", "other", "our", "out", "over", "please",
-    "should", "so", "some", "source", "sources", "than", "that", "the", "their", "them", "then",
-    "there", "these", "they", "this", "those", "three", "through", "to", "two", "under", "up",
-    "us", "use", "used", "very", "was", "we", "were", "what", "when", "where", "which", "while",
-    "who", "why", "will", "with", "would", "you", "your", "der", "die", "das", "den", "dem", "ein",
-    "eine", "einen", "ist", "sind", "und", "oder", "nicht", "mit", "von", "zu", "im", "für", "auf",
-    "wie", "was", "welche", "welcher", "welches", "le", "la", "les", "un", "une", "et", "ou",
-    "est", "des", "du", "el", "los", "las", "y", "es", "en", "qué", "que", "cual",
+    "do", "does", "each", "every", "find", "fit", "fits", "happen", "happens", "need", "needs",
+    "explain", "describe", "show", "tell", "better", "good", "for", "from", "give", "had", "has",
+    "have", "how", "i", "if", "in", "into", "is", "it", "its", "like", "many", "may", "me", "more",
+    "most", "much", "my", "no", "not", "of", "on", "one", "only", "or", "other", "our", "out",
+    "over", "please", "should", "so", "some", "source", "sources", "than", "that", "the", "their",
+    "them", "then", "there", "these", "they", "this", "those", "three", "through", "to", "two",
+    "under", "up", "us", "use", "used", "very", "was", "we", "were", "what", "when", "where",
+    "which", "while", "who", "why", "will", "with", "would", "you", "your", "der", "die", "das",
+    "den", "dem", "ein", "eine", "einen", "ist", "sind", "und", "oder", "nicht", "mit", "von",
+    "zu", "im", "für", "auf", "wie", "was", "welche", "welcher", "welches", "le", "la", "les",
+    "un", "une", "et", "ou", "est", "des", "du", "el", "los", "las", "y", "es", "en", "qué", "que",
+    "cual",
 ];
 
 /// The terms of a text: lower-case words without stop words, each in its first form only, in
@@ -203,6 +204,16 @@ pub(crate) fn cut_at_word(text: &str, limit: usize) -> &str {
     let kept = &text[..end];
     let word = kept.rfind(char::is_whitespace).filter(|at| *at > end / 2);
     kept[..word.unwrap_or(end)].trim_end()
+}
+
+/// A count with its noun.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    let plural = match (count, noun) {
+        (1, _) => "",
+        (_, "search") => "es",
+        _ => "s",
+    };
+    format!("{count} {noun}{plural}")
 }
 
 #[cfg(test)]
