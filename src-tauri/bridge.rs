@@ -116,6 +116,7 @@ pub fn builder() -> tauri_specta::Builder<tauri::Wry> {
             settings::save_provider,
             settings::remove_provider,
             settings::test_provider,
+            window::request_quit,
             window::quit,
             window::window_ready,
         ])

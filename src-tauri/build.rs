@@ -40,6 +40,7 @@ const COMMANDS: &[&str] = &[
     "save_provider",
     "remove_provider",
     "test_provider",
+    "request_quit",
     "quit",
     "window_ready",
 ];

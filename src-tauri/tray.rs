@@ -171,11 +171,13 @@ fn picture(app: &AppHandle, icon: Icon) -> tauri::Result<Image<'static>> {
     Image::from_bytes(pictures[usize::from(is_dark_panel(app))])
 }
 
-/// GNOME's panel is dark in every theme; elsewhere panels look like windows.
+/// GNOME's panel is dark in every theme; elsewhere panels look like the system's windows. Where
+/// the person chose a theme for this app alone, the system's is not known: most panels are dark.
 fn is_dark_panel(app: &AppHandle) -> bool {
     let desktops = std::env::var("XDG_CURRENT_DESKTOP").unwrap_or_default();
-    desktops.split(':').any(|desktop| desktop == "GNOME")
-        || window::main(app).and_then(|window| window.theme().ok()) == Some(Theme::Dark)
+    let is_light = window::chosen_theme(app) == longrein_app::config::Theme::System
+        && window::main(app).and_then(|window| window.theme().ok()) == Some(Theme::Light);
+    desktops.split(':').any(|desktop| desktop == "GNOME") || !is_light
 }
 
 #[cfg(test)]

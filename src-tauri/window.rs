@@ -65,7 +65,8 @@ pub fn create(app: &AppHandle) -> tauri::Result<()> {
         .inner_size(SIZE.0, SIZE.1)
         .min_inner_size(LEAST_SIZE.0, LEAST_SIZE.1)
         .center()
-        .background_color(paper(app))
+        .background_color(paper(chosen_theme(app)))
+        .theme(forced(chosen_theme(app)))
         .visible(false)
         .on_navigation(move |address| leads_home(address) || is_frame(address))
         .on_new_window(|_, _| NewWindowResponse::Deny)
@@ -87,14 +88,37 @@ pub fn create(app: &AppHandle) -> tauri::Result<()> {
 }
 
 /// The colour of the page's ground, so that nothing flashes before the first picture.
-fn paper(app: &AppHandle) -> Color {
-    let chosen = app
-        .try_state::<Desktop>()
-        .map(|desktop| desktop.longrein().config().ui.theme);
-    match chosen {
-        Some(Theme::Dark) => DARK_PAPER,
-        Some(Theme::Light | Theme::System) | None => LIGHT_PAPER,
+fn paper(theme: Theme) -> Color {
+    match theme {
+        Theme::Dark => DARK_PAPER,
+        Theme::Light | Theme::System => LIGHT_PAPER,
     }
+}
+
+/// Gives the window the theme that was chosen: its frame, dialogs and what a delivered page is
+/// told of the person's liking follow it.
+pub fn wear(app: &AppHandle, theme: Theme) {
+    if let Some(window) = main(app)
+        && let Err(error) = window.set_theme(forced(theme))
+    {
+        tracing::warn!("the window can't change its theme: {error}");
+    }
+}
+
+fn forced(theme: Theme) -> Option<tauri::Theme> {
+    match theme {
+        Theme::System => None,
+        Theme::Light => Some(tauri::Theme::Light),
+        Theme::Dark => Some(tauri::Theme::Dark),
+    }
+}
+
+/// The theme that the person chose.
+pub fn chosen_theme(app: &AppHandle) -> Theme {
+    let desktop = app.try_state::<Desktop>();
+    desktop
+        .map(|desktop| desktop.longrein().config().ui.theme)
+        .unwrap_or_default()
 }
 
 /// The window, while there is one.

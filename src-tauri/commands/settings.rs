@@ -3,10 +3,11 @@
 use longrein_app::config::{self, ProviderConfig};
 use serde::{Deserialize, Serialize};
 use specta::Type;
-use tauri::State;
+use tauri::{AppHandle, State};
 
 use super::Answer;
 use crate::desktop::Desktop;
+use crate::window;
 
 /// The settings as they stand.
 #[derive(Clone, PartialEq, Debug, Serialize, Type)]
@@ -75,19 +76,30 @@ pub struct ProviderRequest {
     pub format: ProviderFormat,
 }
 
-/// The settings.
+/// The settings. A file that could not be read is read again, since the person may have mended
+/// it.
 #[tauri::command]
 #[specta::specta]
 pub async fn get_settings(desktop: State<'_, Desktop>) -> Answer<Settings> {
+    let longrein = desktop.longrein();
+    if longrein.config_problem().is_some() {
+        let read = config::load(longrein.data_dir());
+        longrein.take_config(read.map_err(|problems| config::as_error(&problems))?);
+    }
     Ok(settings(&desktop))
 }
 
 /// Chooses how the window looks.
 #[tauri::command]
 #[specta::specta]
-pub async fn set_theme(desktop: State<'_, Desktop>, theme: Theme) -> Answer<Settings> {
+pub async fn set_theme(
+    app: AppHandle,
+    desktop: State<'_, Desktop>,
+    theme: Theme,
+) -> Answer<Settings> {
     let longrein = desktop.longrein();
     longrein.take_config(config::set_theme(longrein.data_dir(), theme.into())?);
+    window::wear(&app, theme.into());
     Ok(settings(&desktop))
 }
 

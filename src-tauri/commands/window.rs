@@ -6,6 +6,14 @@ use super::Answer;
 use crate::quit::{self, QuitChoice};
 use crate::window;
 
+/// Quits, or asks first when something is at work.
+#[tauri::command]
+#[specta::specta]
+pub async fn request_quit(app: AppHandle) -> Answer<()> {
+    quit::ask(&app);
+    Ok(())
+}
+
 /// The answer to the question what quitting means for the runs that are at work.
 #[tauri::command]
 #[specta::specta]

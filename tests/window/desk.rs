@@ -40,4 +40,5 @@ const RESEARCH: &str = "name = \"research\"\n\
     description = \"Does what the script says.\"\n\
     instructions = \"Work.\"\n\
     [model]\nuse = [\"local/any\"]\n\
-    [tools]\nallow = [\"files\"]\n";
+    [tools]\nallow = [\"files\"]\n\
+    [budget]\nsteps = 2000\n";

@@ -87,6 +87,14 @@ impl Window {
         let _ = self.client.execute(&script, Vec::new()).await;
     }
 
+    /// Presses keys, wherever the focus is.
+    pub async fn press_keys(&self, keys: &str) {
+        let body = self.find_css("body").await;
+        body.send_keys(keys)
+            .await
+            .unwrap_or_else(|error| panic!("keys can't be pressed: {error}"));
+    }
+
     /// Puts a text into an element, in place of what is there.
     pub async fn fill(&self, id: &str, text: &str) {
         let element = self.find(id).await;

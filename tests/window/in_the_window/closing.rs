@@ -1,12 +1,17 @@
 //! Closing, quitting, and the tray.
 
-use longrein_testkit::provider::{Manner, Setup};
-use longrein_testkit::{MockProvider, say};
+use longrein_runtime::ports::ReplyBlock;
+use longrein_testkit::provider::{Content, Manner, Setup};
+use longrein_testkit::reply::reply_of;
+use longrein_testkit::{MockProvider, SeenRequest, say};
+use serde_json::json;
 
 use crate::desk::{data_folder, given, with_provider};
 use crate::tray::Tray;
 use crate::window::{Window, close_by_its_cross, is_gone, process, window_on_screen};
 
+/// Control and Q, and everything let go again.
+const QUIT: &str = "\u{e009}q\u{e000}";
 const QUESTION: &str = "How long is a piece of string?";
 
 /// A provider whose only answer waits at the gate.
@@ -96,7 +101,7 @@ async fn quitting_while_a_run_works_asks_and_stopping_leaves_it_to_be_taken_up()
         menu.iter().any(|item| item.contains("(running)"))
     })
     .await;
-    tray.choose("Quit");
+    window.press_keys(QUIT).await;
     window.find("quit-dialog").await;
     window.picture("quit").await;
     assert!(window.page_text().await.contains(QUESTION));
@@ -133,6 +138,40 @@ async fn letting_runs_finish_hides_the_window_and_ends_with_the_last_of_them() {
     provider.gate().open();
     window.until("the app has ended", || is_gone(app)).await;
     assert_eq!(state_of_the_run(), "unverified");
+}
+
+/// A provider whose model never ends by itself; its first answer waits at the gate.
+async fn endless() -> MockProvider {
+    let brain = |request: &SeenRequest| {
+        let step = request.replies();
+        let file = json!({"path": format!("{step}.md"), "content": "More."});
+        let call = ReplyBlock::ToolUse {
+            id: String::new(),
+            name: "write_file".to_owned(),
+            arguments: file.to_string(),
+            raw: None,
+        };
+        Content::Reply(reply_of(vec![call], request)).into()
+    };
+    let manner = Manner {
+        hold_after: Some(1),
+        ..Manner::default()
+    };
+    with_provider(Setup::of(brain).in_manner(manner)).await
+}
+
+#[tokio::test]
+async fn pausing_stops_a_run_before_its_next_step_and_quits() {
+    let provider = endless().await;
+    let window = Window::open(&[]).await;
+    let app = process();
+    start_a_run(&window, &provider).await;
+    window.press_keys(QUIT).await;
+    window.find("quit-dialog").await;
+    window.press_last("quit-pause").await;
+    provider.gate().open();
+    window.until("the app has ended", || is_gone(app)).await;
+    assert_eq!(state_of_the_run(), "paused");
 }
 
 #[tokio::test]

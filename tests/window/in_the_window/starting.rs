@@ -85,3 +85,41 @@ async fn a_provider_that_is_saved_is_used_without_a_new_start() {
     );
     window.close().await;
 }
+
+#[tokio::test]
+async fn a_broken_configuration_is_told_and_stops_nothing_that_does_not_need_it() {
+    std::fs::create_dir_all(data_folder()).expect("a folder");
+    std::fs::write(
+        data_folder().join("config.toml"),
+        "[providers.local\nformat = 1\n",
+    )
+    .expect("a file");
+    let window = Window::open(&[]).await;
+    window.press("run-demo").await;
+    window
+        .find_css("[data-testid=run-end][data-state=accepted]")
+        .await;
+    window.press("rail-settings").await;
+    window
+        .until_script(
+            "the mistake is told",
+            "return document.body.innerText.includes('config.toml, line 1')",
+        )
+        .await;
+    window.picture("broken").await;
+
+    std::fs::write(
+        data_folder().join("config.toml"),
+        "[ui]\ntheme = \"dark\"\n",
+    )
+    .expect("a file");
+    let again = "[...document.querySelectorAll('button')].find((button) => button.innerText.includes('Try again'))";
+    window.eval(&format!("{again}.click(); return true")).await;
+    window
+        .until_script(
+            "what was mended is read",
+            "return document.documentElement.dataset.theme === 'dark'",
+        )
+        .await;
+    window.close().await;
+}

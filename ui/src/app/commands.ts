@@ -13,6 +13,7 @@ import PanelsTopLeft from '@lucide/svelte/icons/panels-top-left';
 import Pause from '@lucide/svelte/icons/pause';
 import Play from '@lucide/svelte/icons/play';
 import Plus from '@lucide/svelte/icons/plus';
+import Power from '@lucide/svelte/icons/power';
 import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
 import Sun from '@lucide/svelte/icons/sun';
@@ -126,6 +127,7 @@ export const COMMANDS: readonly Command[] = [
   { id: 'dark', title: 'Dark theme', group: 'Window', icon: Moon, offered: always, run: (app) => app.setTheme('dark') },
   { id: 'system', title: 'Theme of the system', group: 'Window', icon: Monitor, offered: always, run: (app) => app.setTheme('system') },
   { id: 'shortcuts', title: 'Keyboard shortcuts', group: 'Window', icon: Keyboard, keys: '?', also: 'help keys', offered: always, run: (app) => void (app.shortcuts = !app.shortcuts) },
+  { id: 'quit', title: 'Quit Longrein', group: 'Window', icon: Power, keys: 'Mod+Q', also: 'exit end close', offered: always, run: (app) => app.doing(() => app.host.requestQuit()) },
 ];
 
 /** A command of the table; a wrong id is a mistake in this program. */

@@ -52,7 +52,10 @@ export const commands = {
 	 *  when they changed their mind.
 	 */
 	saveArtifact: (run: string, path: string) => typedError<string | null, BridgeError>(__TAURI_INVOKE("save_artifact", { run, path })),
-	/**  The settings. */
+	/**
+	 *  The settings. A file that could not be read is read again, since the person may have mended
+	 *  it.
+	 */
 	getSettings: () => typedError<Settings, BridgeError>(__TAURI_INVOKE("get_settings")),
 	/**  Chooses how the window looks. */
 	setTheme: (theme: Theme) => typedError<Settings, BridgeError>(__TAURI_INVOKE("set_theme", { theme })),
@@ -62,6 +65,8 @@ export const commands = {
 	removeProvider: (name: string) => typedError<Settings, BridgeError>(__TAURI_INVOKE("remove_provider", { name })),
 	/**  Asks a provider for its models. */
 	testProvider: (name: string) => typedError<string[], BridgeError>(__TAURI_INVOKE("test_provider", { name })),
+	/**  Quits, or asks first when something is at work. */
+	requestQuit: () => typedError<null, BridgeError>(__TAURI_INVOKE("request_quit")),
 	/**  The answer to the question what quitting means for the runs that are at work. */
 	quit: (how: QuitChoice) => typedError<null, BridgeError>(__TAURI_INVOKE("quit", { how })),
 	/**  The first picture is drawn: the window may be shown. */

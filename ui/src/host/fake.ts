@@ -222,6 +222,7 @@ export class FakeHost implements Host, FakeControls {
     this.runListener?.(run);
   }
 
+  requestQuit = () => this.called('requestQuit', [], () => this.askToQuit());
   quit = (how: QuitChoice) => this.called('quit', [how], () => undefined);
   windowReady = () => this.called('windowReady', [], () => undefined);
 }

@@ -64,6 +64,8 @@ export interface Host {
 
   onQuitAsked(listener: (running: RunLine[]) => void): Promise<Stop>;
   onOpenRun(listener: (run: string) => void): Promise<Stop>;
+  /** Quits; asks first, by {@link onQuitAsked}, when something is at work. */
+  requestQuit(): Promise<void>;
   quit(how: QuitChoice): Promise<void>;
   /** The first picture is drawn: the window may be shown. */
   windowReady(): Promise<void>;

@@ -70,6 +70,7 @@ const host: Host = {
 
   onQuitAsked: (listener) => events.quitAsked.listen((event) => listener(event.payload.running)),
   onOpenRun: (listener) => events.openRun.listen((event) => listener(event.payload.run)),
+  requestQuit: () => done(commands.requestQuit()),
   quit: (how) => done(commands.quit(how)),
   windowReady: () => done(commands.windowReady()),
 };
