@@ -75,6 +75,14 @@ impl From<LogError> for AppError {
                 AppErrorCode::Io,
                 "Check that the folder exists and that you may write to it, or name another with --data-dir.",
             ),
+            LogError::Damaged { .. } => (
+                AppErrorCode::Unreadable,
+                "Nothing in it is overwritten. See what is damaged with: longrein log check. Then restore the file from a copy, or move it away to begin anew.",
+            ),
+            LogError::ReadOnly { .. } => (
+                AppErrorCode::Io,
+                "Make the folder writable, or name another with --data-dir.",
+            ),
             LogError::NoRun(_) => (AppErrorCode::NotFound, "List the runs with: longrein runs"),
             LogError::Newer { .. } => (
                 AppErrorCode::Unreadable,

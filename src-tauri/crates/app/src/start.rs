@@ -10,6 +10,7 @@ use longrein_protocol::{HARNESS_VERSION, RunId};
 use longrein_runtime::Driver;
 use longrein_runtime::ports::Chance;
 use longrein_store::TreeLock;
+use longrein_store::file_system::make_private_folder;
 
 use crate::drivers::Driving;
 use crate::error::{AppError, AppErrorCode, of_lock};
@@ -94,7 +95,7 @@ impl Longrein {
 }
 
 fn make_folder(folder: &Path) -> Result<(), AppError> {
-    std::fs::create_dir_all(folder).map_err(|error| {
+    make_private_folder(folder).map_err(|error| {
         AppError::new(
             AppErrorCode::Io,
             format!("The workspace {} can't be made: {error}.", folder.display()),

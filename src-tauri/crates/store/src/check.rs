@@ -19,6 +19,9 @@ use crate::schema;
 /// How many rows are held in memory at once.
 const PAGE_OF_ROWS: u32 = 1_024;
 
+/// The most damages of the file itself that SQLite is asked to name.
+const FILE_DAMAGES: u32 = 32;
+
 /// What a check found.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct CheckReport {
@@ -30,6 +33,8 @@ pub struct CheckReport {
     pub blobs: u64,
     /// Everything that is wrong, by run and row.
     pub damages: Vec<Damage>,
+    /// What SQLite finds wrong with the file itself, in its words; looked for with all runs only.
+    pub file: Vec<String>,
     /// Runs whose line in lists is missing or not that of their last event; a rebuild mends it.
     pub stale: Vec<RunId>,
 }
@@ -37,8 +42,30 @@ pub struct CheckReport {
 impl CheckReport {
     /// Whether nothing is wrong.
     pub fn is_whole(&self) -> bool {
-        self.damages.is_empty() && self.stale.is_empty()
+        self.damages.is_empty() && self.file.is_empty() && self.stale.is_empty()
     }
+}
+
+/// What is wrong with the pages of the file, which reading every row need not meet: an index, a
+/// list of free pages.
+fn damages_of_file(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let check = format!("PRAGMA quick_check({FILE_DAMAGES})");
+    let looked = connection.prepare(&check).and_then(|mut select| {
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let text: String = row.get(0)?;
+            // Several may stand in one row, beneath the name of the database.
+            let lines = text.lines().filter(|line| !line.starts_with("***"));
+            found.extend(lines.filter(|line| *line != "ok").map(str::to_owned));
+        }
+        Ok(())
+    });
+    match looked {
+        Err(error) if is_damage(&error) => found.push(error.to_string()),
+        looked => looked?,
+    }
+    Ok(found)
 }
 
 /// Every run that has events, and every run that lists know of. A table whose pages are damaged
@@ -90,6 +117,9 @@ pub(crate) fn check(
         broken: BTreeSet::new(),
         report: CheckReport::default(),
     };
+    if run.is_none() {
+        inspection.report.file = damages_of_file(connection).map_err(in_file)?;
+    }
     for run in runs {
         inspection.run(run).map_err(in_file)?;
     }

@@ -41,16 +41,24 @@ pub(crate) fn database(path: &Path, error: &rusqlite::Error) -> LogError {
             path: folder_of(path),
         };
     }
-    let message = match code {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            "another process has kept the database locked for too long".to_owned()
-        }
-        Some(ErrorCode::NotADatabase) => "this file is not a database of Longrein".to_owned(),
-        _ => error.to_string(),
-    };
-    LogError::Io {
-        path: path.display().to_string(),
-        message,
+    let path = path.display().to_string();
+    match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LogError::Io {
+            path,
+            message: "another process has kept the database locked for too long".to_owned(),
+        },
+        Some(ErrorCode::NotADatabase) => LogError::Damaged {
+            path,
+            message: "this file is not a database of Longrein".to_owned(),
+        },
+        Some(ErrorCode::DatabaseCorrupt) => LogError::Damaged {
+            path,
+            message: error.to_string(),
+        },
+        _ => LogError::Io {
+            path,
+            message: error.to_string(),
+        },
     }
 }
 

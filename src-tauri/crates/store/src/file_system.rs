@@ -13,19 +13,57 @@ use crate::log::LogError;
 /// How often a lock that is held is tried again.
 const LOCK_POLL: Duration = Duration::from_millis(5);
 
-/// Makes a folder that only its owner may enter, with those above it.
+/// Makes a folder that only its owner may enter, with those above it. One that is there is left
+/// as it is.
+///
+/// # Errors
+/// What the system says.
+pub fn make_private_folder(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let mut folder = fs::DirBuilder::new();
+    folder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.create(path)
+}
+
 pub(crate) fn private_folder(path: &Path) -> Result<(), LogError> {
-    let make = || -> io::Result<()> {
-        if path.is_dir() {
-            return Ok(());
-        }
-        let mut folder = fs::DirBuilder::new();
-        folder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
-        folder.create(path)
-    };
-    make().map_err(|error| fault::file(path, &error))
+    make_private_folder(path).map_err(|error| fault::file(path, &error))
+}
+
+/// Closes a folder of this user to everybody else. One that all users share (as `/tmp` is) and
+/// one on a file system without modes stay as they are: nothing depends on it.
+#[cfg(unix)]
+pub(crate) fn close_to_others(path: &Path) {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+    const OTHERS: u32 = 0o077;
+    const SHARED: u32 = 0o1000;
+    let Ok(found) = path.metadata() else { return };
+    let mode = found.mode() & 0o7777;
+    let is_own = found.uid() == rustix::process::geteuid().as_raw();
+    if is_own && mode & OTHERS != 0 && mode & SHARED == 0 {
+        let _ = fs::set_permissions(path, fs::Permissions::from_mode(mode & !OTHERS));
+    }
+}
+
+/// Elsewhere a folder of this user is closed already.
+#[cfg(not(unix))]
+pub(crate) fn close_to_others(_path: &Path) {}
+
+/// Whether something is there that this process may read but not write.
+#[cfg(unix)]
+pub(crate) fn is_read_only(path: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    access(path, Access::READ_OK).is_ok() && access(path, Access::WRITE_OK).is_err()
+}
+
+/// Elsewhere the first write tells.
+#[cfg(not(unix))]
+pub(crate) fn is_read_only(_path: &Path) -> bool {
+    false
 }
 
 /// Opens a file for reading and writing, for its owner only, and makes it when it is missing.

@@ -124,6 +124,20 @@ pub enum LogError {
         /// What the system says.
         message: String,
     },
+    /// The database itself is not what was written: cut off, overwritten, or another file.
+    #[error("{path} is damaged: {message}")]
+    Damaged {
+        /// The database.
+        path: String,
+        /// What the system says.
+        message: String,
+    },
+    /// The data folder can be read but not written.
+    #[error("{path} can be read but not written")]
+    ReadOnly {
+        /// The data folder.
+        path: String,
+    },
     /// The database was written by a newer version.
     #[error(
         "the data folder was written by a newer version of Longrein (schema {found}, this one knows {known})"

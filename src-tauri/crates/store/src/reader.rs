@@ -25,14 +25,16 @@ const WISHES_AT_ONCE: u32 = 256;
 /// The reading connections of a store.
 pub(crate) struct Readers {
     path: PathBuf,
+    access: Access,
     idle: Arc<Mutex<Vec<Connection>>>,
     permits: Arc<Semaphore>,
 }
 
 impl Readers {
-    pub(crate) fn new(path: PathBuf) -> Self {
+    pub(crate) fn new(path: PathBuf, access: Access) -> Self {
         Self {
             path,
+            access,
             idle: Arc::default(),
             permits: Arc::new(Semaphore::new(READERS)),
         }
@@ -46,12 +48,13 @@ impl Readers {
     {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         let permit = permit.map_err(|_| LogError::Closed)?;
-        let (path, idle) = (self.path.clone(), Arc::clone(&self.idle));
+        let (path, access) = (self.path.clone(), self.access);
+        let idle = Arc::clone(&self.idle);
         let task = tokio::task::spawn_blocking(move || {
             let ready = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let connection = match ready {
                 Some(connection) => connection,
-                None => schema::connect(&path, Access::Read)?,
+                None => schema::connect(&path, access)?,
             };
             let answer = work(&connection);
             idle.lock()

@@ -42,10 +42,13 @@ const SETUP_WAIT: Duration = Duration::from_secs(60);
 
 /// A database that is ready, and who may write to it.
 pub(crate) struct Opened {
-    /// A connection that may write, unless the file is newer than this version.
+    /// A connection that may write, unless the file is newer than this version or `reading` says
+    /// that the folder can't be written.
     pub connection: Connection,
     /// The schema of the file when it is newer than what this version knows.
     pub newer: Option<u32>,
+    /// How further connections read.
+    pub reading: Access,
 }
 
 /// The schema version that this build writes.
@@ -56,7 +59,11 @@ pub(crate) fn known() -> u32 {
 /// Opens the database of a data folder, makes it when it is missing, and makes an older one new.
 pub(crate) fn open(data_dir: &Path) -> Result<Opened, LogError> {
     let path = data_dir.join(FILE_NAME);
+    if path.exists() && (file_system::is_read_only(data_dir) || file_system::is_read_only(&path)) {
+        return open_to_read(data_dir, &path);
+    }
     file_system::private_folder(data_dir)?;
+    file_system::close_to_others(data_dir);
     for folder in ["blobs", "locks"] {
         file_system::private_folder(&data_dir.join(folder))?;
     }
@@ -75,12 +82,36 @@ pub(crate) fn open(data_dir: &Path) -> Result<Opened, LogError> {
         return Ok(Opened {
             connection,
             newer: Some(found),
+            reading: Access::Read,
         });
     }
     name_types(&mut connection).map_err(in_file)?;
     Ok(Opened {
         connection,
         newer: None,
+        reading: Access::Read,
+    })
+}
+
+/// Opens a database where nothing may be written. An older one is not made new there.
+fn open_to_read(data_dir: &Path, path: &Path) -> Result<Opened, LogError> {
+    // A log beside it that somebody else writes has to be read with it.
+    let log = path.with_extension("db-wal");
+    let reading = match log.metadata() {
+        Ok(log) if log.len() > 0 => Access::ReadOnly,
+        _ => Access::Unchanging,
+    };
+    let connection = connect(path, reading)?;
+    let found = version(&connection).map_err(|error| fault::database(path, &error))?;
+    if found < known() {
+        return Err(LogError::ReadOnly {
+            path: data_dir.display().to_string(),
+        });
+    }
+    Ok(Opened {
+        connection,
+        newer: Some(found).filter(|found| *found > known()),
+        reading,
     })
 }
 
@@ -91,16 +122,36 @@ pub(crate) enum Access {
     Write,
     /// Reading only.
     Read,
+    /// Reading where nothing can be written.
+    ReadOnly,
+    /// The same, of a file that nobody writes to: SQLite needs no files beside it then.
+    Unchanging,
+}
+
+/// The flags and the name that a connection is opened with.
+fn flags_and_name(path: &Path, access: Access) -> (OpenFlags, PathBuf) {
+    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let writing = flags | OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let reading = flags | OpenFlags::SQLITE_OPEN_READ_ONLY;
+    match access {
+        Access::Write => (writing | OpenFlags::SQLITE_OPEN_CREATE, path.to_path_buf()),
+        // Not SQLITE_OPEN_READ_ONLY: the first reader after a crash has to recover the log.
+        Access::Read => (writing, path.to_path_buf()),
+        Access::ReadOnly => (reading, path.to_path_buf()),
+        Access::Unchanging => {
+            let name = path.as_os_str().as_encoded_bytes().iter();
+            let name: String = name.map(|byte| format!("%{byte:02x}")).collect();
+            let address = format!("file:{name}?immutable=1");
+            (reading | OpenFlags::SQLITE_OPEN_URI, address.into())
+        }
+    }
 }
 
 /// Opens a connection with the settings that every connection has.
 pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, LogError> {
-    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    if access == Access::Write {
-        flags |= OpenFlags::SQLITE_OPEN_CREATE;
-    }
+    let (flags, name) = flags_and_name(path, access);
     let connect = || -> rusqlite::Result<Connection> {
-        let mut connection = Connection::open_with_flags(path, flags)?;
+        let mut connection = Connection::open_with_flags(&name, flags)?;
         connection.busy_handler(Some(wait_while_busy))?;
         connection.pragma_update(None, "cache_size", CACHE_KIB)?;
         connection.pragma_update(None, "foreign_keys", true)?;
@@ -109,8 +160,7 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, LogErro
                 connection.pragma_update(None, "synchronous", "FULL")?;
                 connection.pragma_update(None, "journal_size_limit", WAL_LIMIT_BYTES)?;
             }
-            // Not SQLITE_OPEN_READ_ONLY: the first reader after a crash has to recover the log.
-            Access::Read => connection.pragma_update(None, "query_only", true)?,
+            _ => connection.pragma_update(None, "query_only", true)?,
         }
         Ok(connection)
     };

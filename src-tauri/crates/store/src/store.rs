@@ -44,6 +44,7 @@ struct Shared {
     data_dir: PathBuf,
     database: PathBuf,
     newer: Option<u32>,
+    reading: Access,
     writer: Option<Writer>,
     readers: Readers,
     commits: watch::Sender<u64>,
@@ -51,18 +52,19 @@ struct Shared {
 
 impl Store {
     /// Opens the data folder; makes it (for its owner only), or makes an older one new, after a
-    /// copy of its database. One that a newer version wrote can be read but not written.
+    /// copy of its database. One that a newer version wrote can be read but not written, and so
+    /// can one that this process may only read. One of this user's is closed to others.
     ///
     /// # Errors
-    /// [`LogError::Full`], [`LogError::Io`].
+    /// [`LogError::Full`], [`LogError::Io`], [`LogError::Damaged`].
     pub fn open(data_dir: impl AsRef<Path>) -> Result<Self, LogError> {
         let data_dir = data_dir.as_ref().to_path_buf();
         let database = data_dir.join(schema::FILE_NAME);
         let opened = schema::open(&data_dir)?;
         let (commits, _) = watch::channel(0);
-        let writer = match opened.newer {
-            Some(_) => None,
-            None => Some(Writer::start(
+        let writer = match (opened.newer, opened.reading) {
+            (Some(_), _) | (_, Access::ReadOnly | Access::Unchanging) => None,
+            _ => Some(Writer::start(
                 opened.connection,
                 database.clone(),
                 commits.clone(),
@@ -70,10 +72,11 @@ impl Store {
         };
         Ok(Self {
             shared: Arc::new(Shared {
-                readers: Readers::new(database.clone()),
+                readers: Readers::new(database.clone(), opened.reading),
                 data_dir,
                 database,
                 newer: opened.newer,
+                reading: opened.reading,
                 writer,
                 commits,
             }),
@@ -88,6 +91,11 @@ impl Store {
     /// The schema of the database when a newer version wrote it: then it can only be read.
     pub fn newer_schema(&self) -> Option<u32> {
         self.shared.newer
+    }
+
+    /// Whether this process may only read the data folder.
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.shared.reading, Access::ReadOnly | Access::Unchanging)
     }
 
     /// Takes the next fencing number of a tree. Only for who holds the tree's lock: use
@@ -187,12 +195,12 @@ impl Store {
     /// # Errors
     /// [`LogError::Io`].
     pub fn watch(&self) -> Result<Changes, LogError> {
-        let connection = schema::connect(&self.shared.database, Access::Read)?;
+        let connection = schema::connect(&self.shared.database, self.shared.reading)?;
         Ok(Changes::new(connection, self.shared.commits.subscribe()))
     }
 
-    /// Checks one run, or all of them with all blobs: chain, payloads, gaps, content. Goes on
-    /// after every damage.
+    /// Checks one run, or all of them with all blobs: chain, payloads, gaps, content; with all of
+    /// them also the file itself. Goes on after every damage.
     ///
     /// # Errors
     /// [`LogError::NoRun`], [`LogError::Io`] when the database can't be read at all.
@@ -333,15 +341,18 @@ impl Store {
         answer.await.unwrap_or(Err(LogError::Closed))
     }
 
-    /// The writer, unless a newer version wrote the file.
+    /// The writer, unless a newer version wrote the file or it can only be read.
     fn writer(&self) -> Result<&Writer, LogError> {
-        self.shared.writer.as_ref().ok_or(match self.shared.newer {
+        let why_not = || match self.shared.newer {
             Some(found) => LogError::Newer {
                 found,
                 known: schema::known(),
             },
-            None => LogError::Closed,
-        })
+            None => LogError::ReadOnly {
+                path: self.shared.data_dir.display().to_string(),
+            },
+        };
+        self.shared.writer.as_ref().ok_or_else(why_not)
     }
 
     /// Large blobs go to their files before the append is handed to the writer.

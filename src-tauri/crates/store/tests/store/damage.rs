@@ -306,6 +306,27 @@ fn a_page_of_nonsense_loses_its_rows_only() {
 }
 
 #[test]
+fn a_damaged_page_that_no_row_needs_is_damage_of_the_file() {
+    let folder = Folder::new();
+    let connection = raw(folder.path());
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'inbox_open'";
+    let page: u32 = connection.query_row(root, [], |row| row.get(0)).unwrap();
+    drop(connection);
+    let file = folder.path().join("longrein.db");
+    let mut bytes = fs::read(&file).unwrap();
+    let start = (page as usize - 1) * 8_192;
+    bytes[start..start + 64].fill(0xee);
+    fs::write(&file, bytes).unwrap();
+    let report = block_on(async { Store::open(folder.path()).unwrap().check(None).await }).unwrap();
+    assert_eq!(
+        (report.damages.as_slice(), report.stale.as_slice()),
+        (&[][..], &[][..])
+    );
+    assert!(!report.file.is_empty() && !report.is_whole());
+    assert!(!report.file[0].starts_with("***"), "{:?}", report.file);
+}
+
+#[test]
 fn a_lost_or_spoilt_blob_is_named_by_every_event_that_refers_to_it() {
     let folder = tempfile::tempdir().unwrap();
     block_on(async {

@@ -99,11 +99,60 @@ fn a_store_on_a_full_disk_says_so_when_it_is_opened() {
 fn a_file_that_is_no_database_is_named() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("longrein.db"), vec![b'x'; 20_000]).unwrap();
-    let Err(LogError::Io { path, message }) = Store::open(folder.path()).map(|_| ()) else {
+    let Err(LogError::Damaged { path, message }) = Store::open(folder.path()).map(|_| ()) else {
         panic!("it was opened");
     };
     assert!(path.ends_with("longrein.db"), "{path}");
     assert_eq!(message, "this file is not a database of Longrein");
+}
+
+#[test]
+fn a_database_that_was_cut_off_is_damaged_and_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    block_on(async { begun(&Store::open(folder.path()).unwrap(), 1).await });
+    let file = folder.path().join("longrein.db");
+    let cut = fs::metadata(&file).unwrap().len() / 2;
+    fs::File::options()
+        .write(true)
+        .open(&file)
+        .unwrap()
+        .set_len(cut)
+        .unwrap();
+    let outcome = Store::open(folder.path()).map(|_| ());
+    assert!(
+        matches!(outcome, Err(LogError::Damaged { .. })),
+        "{outcome:?}"
+    );
+    assert_eq!(fs::metadata(&file).unwrap().len(), cut);
+}
+
+#[test]
+fn a_folder_that_can_not_be_written_can_be_read() {
+    let Some(disk) = SmallDisk::new() else {
+        eprintln!("not run: this process may not mount a small disk");
+        return;
+    };
+    let (mut sample, fence) = block_on(async {
+        let store = Store::open(disk.path()).unwrap();
+        begun(&store, 1).await
+    });
+    let mut remount = Command::new("mount");
+    remount.args(["-o", "remount,ro"]).arg(disk.0.path());
+    assert!(remount.status().unwrap().success());
+    block_on(async {
+        let store = Store::open(disk.path()).unwrap();
+        assert!(store.is_read_only());
+        assert_eq!(store.read(sample.run, 1, 10).await.unwrap().events.len(), 2);
+        assert_eq!(store.runs(10, None).await.unwrap().len(), 1);
+        assert!(store.check(None).await.unwrap().is_whole());
+        store.watch().unwrap();
+        let event = sample.event(RunCancelled {});
+        let refused = store.append(append(fence, &sample, vec![event])).await;
+        assert!(
+            matches!(refused, Err(LogError::ReadOnly { .. })),
+            "{refused:?}"
+        );
+    });
 }
 
 #[test]

@@ -25,6 +25,19 @@ fn the_data_folder_is_for_its_owner_only() {
 }
 
 #[test]
+fn an_open_data_folder_of_ours_is_closed_to_others_and_a_shared_one_is_left_alone() {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+    for (before, after) in [(0o755, 0o700), (0o777, 0o700), (0o1777, 0o1777)] {
+        let folder = tempfile::tempdir().unwrap();
+        set_permissions(folder.path(), Permissions::from_mode(before)).unwrap();
+        let _store = Store::open(folder.path()).unwrap();
+        let mode = folder.path().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, after, "{before:o}");
+    }
+}
+
+#[test]
 fn first_starts_at_the_same_moment_make_one_folder() {
     let folder = tempfile::tempdir().unwrap();
     let barrier = Barrier::new(6);
