@@ -130,10 +130,16 @@ pub fn compile(run: &Run, dialect: &dyn Dialect, content: &Content<'_>) -> Compi
         ));
         index += 1;
     }
-    add.push((
-        Section::Tail,
-        dialect.message(index, &Message::User { text: tail(run) }),
-    ));
+    // Templates of some models refuse two messages of a user in a row, and a tail says little that
+    // a person's words or a notice just before it do not.
+    let after_words = matches!(
+        run.conversation.items.back(),
+        None | Some(Item::Person(_) | Item::Notice(_))
+    );
+    if !after_words {
+        let tail = Message::User { text: tail(run) };
+        add.push((Section::Tail, dialect.message(index, &tail)));
+    }
     let temperature = run.agent().and_then(|agent| agent.model.temperature);
     let parameters = Parameters {
         max_output_tokens: run.output_limit(),
