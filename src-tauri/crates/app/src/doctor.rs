@@ -1,12 +1,14 @@
 //! What Longrein depends on, with state and remedy.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
-use longrein_store::file_system::is_network_file_system;
+use longrein_store::CheckReport;
+use longrein_store::file_system::{is_network_file_system, make_private_folder};
 use serde::Serialize;
 
-use crate::Longrein;
+use crate::{AppError, AppErrorCode, Longrein, Paths};
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, Serialize)]
@@ -45,15 +47,103 @@ fn finding(what: &str, state: FindingState, seen: impl Into<String>, remedy: &st
     }
 }
 
+/// `1 run`, `2 runs`.
+fn counted(count: u64, one: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {one}{plural}")
+}
+
+/// Looks at what there is where the installation can't be opened, and at why it can't.
+pub fn look_from_outside(paths: &Paths, why: &AppError) -> Vec<Finding> {
+    let what = if why.code == AppErrorCode::Unreadable {
+        "log"
+    } else {
+        "installation"
+    };
+    vec![
+        data_folder(&paths.data),
+        work_folder(&paths.work),
+        finding(what, FindingState::Bad, &why.message, &why.remedy),
+    ]
+}
+
+fn data_folder(folder: &Path) -> Finding {
+    let (state, seen, remedy) = if is_network_file_system(folder) == Some(true) {
+        let remedy = "Locks don't hold there. Name a folder on a local disk with --data-dir.";
+        let seen = format!("{} is on a network", folder.display());
+        (FindingState::Bad, seen, remedy)
+    } else {
+        (FindingState::Good, folder.display().to_string(), "")
+    };
+    finding("data folder", state, seen, remedy)
+}
+
+fn work_folder(work: &Path) -> Finding {
+    match make_private_folder(work).and_then(|()| tempfile_in(work)) {
+        Ok(()) => finding(
+            "workspaces",
+            FindingState::Good,
+            work.display().to_string(),
+            "",
+        ),
+        Err(error) => finding(
+            "workspaces",
+            FindingState::Bad,
+            format!("{} can't be written: {error}", work.display()),
+            "Make the folder writable, or name another data folder with --data-dir.",
+        ),
+    }
+}
+
+/// What a check of the log found.
+fn log_finding(report: &CheckReport) -> Finding {
+    let checked = format!(
+        "{}, {}",
+        counted(report.runs.into(), "run"),
+        counted(report.events, "event")
+    );
+    if report.is_whole() {
+        let seen = format!("{checked}, every chain is whole");
+        return finding("log", FindingState::Good, seen, "");
+    }
+    let kinds = [
+        (report.file.len(), "damage", " of the database itself"),
+        (report.damages.len(), "damaged row", ""),
+        (
+            report.stale.len(),
+            "line",
+            " of the list that is not current",
+        ),
+    ];
+    let seen: Vec<String> = kinds
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, rest)| format!("{}{rest}", counted(count as u64, one)))
+        .collect();
+    finding(
+        "log",
+        FindingState::Bad,
+        seen.join(", "),
+        "See which with: longrein log check",
+    )
+}
+
 impl Longrein {
     /// Looks at everything.
     pub async fn doctor(&self) -> Vec<Finding> {
-        let mut findings = vec![self.data_folder(), self.work_folder(), self.log().await];
+        let mut findings = vec![
+            self.data_folder(),
+            work_folder(&self.paths().work),
+            self.log().await,
+        ];
         findings.extend(self.servers());
         for name in self.config().providers.keys() {
             findings.push(self.provider(name).await);
         }
-        if self.config().providers.is_empty() {
+        if let Some(problem) = self.config_problem() {
+            let (what, state) = ("configuration", FindingState::Bad);
+            findings.push(finding(what, state, problem.message, &problem.remedy));
+        } else if self.config().providers.is_empty() {
             let remedy = "Add [providers.local] with format and base_url to config.toml; the demo works without.";
             findings.push(finding(
                 "providers",
@@ -67,39 +157,15 @@ impl Longrein {
 
     fn data_folder(&self) -> Finding {
         let folder = self.data_dir();
-        if is_network_file_system(folder) == Some(true) {
-            let remedy = "Locks don't hold there. Name a folder on a local disk with --data-dir.";
+        if self.store().is_read_only() {
             return finding(
                 "data folder",
-                FindingState::Bad,
-                format!("{} is on a network", folder.display()),
-                remedy,
+                FindingState::Limited,
+                format!("{} can be read but not written", folder.display()),
+                "Make the folder writable, or name another with --data-dir.",
             );
         }
-        finding(
-            "data folder",
-            FindingState::Good,
-            folder.display().to_string(),
-            "",
-        )
-    }
-
-    fn work_folder(&self) -> Finding {
-        let work = &self.paths().work;
-        match fs::create_dir_all(work).and_then(|()| tempfile_in(work)) {
-            Ok(()) => finding(
-                "workspaces",
-                FindingState::Good,
-                work.display().to_string(),
-                "",
-            ),
-            Err(error) => finding(
-                "workspaces",
-                FindingState::Bad,
-                format!("{} can't be written: {error}", work.display()),
-                "Make the folder writable, or name another data folder with --data-dir.",
-            ),
-        }
+        data_folder(folder)
     }
 
     async fn log(&self) -> Finding {
@@ -113,34 +179,17 @@ impl Longrein {
             );
         }
         match self.store().check(None).await {
-            Ok(report) if report.is_whole() => {
-                let seen = format!(
-                    "{} runs, {} events, every chain is whole",
-                    report.runs, report.events
-                );
-                finding("log", FindingState::Good, seen, "")
+            Ok(report) => log_finding(&report),
+            Err(error) => {
+                let error = AppError::from(error);
+                finding("log", FindingState::Bad, error.message, &error.remedy)
             }
-            Ok(report) => {
-                let seen = format!("{} damaged rows", report.damages.len());
-                finding(
-                    "log",
-                    FindingState::Bad,
-                    seen,
-                    "See which with: longrein log check",
-                )
-            }
-            Err(error) => finding(
-                "log",
-                FindingState::Bad,
-                error.to_string(),
-                "Check the disk.",
-            ),
         }
     }
 
     fn servers(&self) -> Vec<Finding> {
         let found = |program: &str| {
-            let direct = program.contains('/') && std::path::Path::new(program).exists();
+            let direct = program.contains('/') && Path::new(program).exists();
             let paths = std::env::var_os("PATH").unwrap_or_default();
             direct || std::env::split_paths(&paths).any(|folder| folder.join(program).exists())
         };
@@ -153,7 +202,9 @@ impl Longrein {
                 .unwrap_or_default();
             let what = format!("server {name}");
             if found(program) {
-                finding(&what, FindingState::Good, program, "")
+                // Starting it is the run's affair: whether it speaks MCP is not known here.
+                let seen = format!("{program} is installed, not started");
+                finding(&what, FindingState::Good, seen, "")
             } else {
                 finding(
                     &what,
@@ -172,7 +223,7 @@ impl Longrein {
             Ok(Ok(models)) => finding(
                 &what,
                 FindingState::Good,
-                format!("{} models", models.len()),
+                counted(models.len() as u64, "model"),
                 "",
             ),
             Ok(Err(error)) => finding(&what, FindingState::Bad, error.message, &error.remedy),
@@ -189,8 +240,10 @@ impl Longrein {
     ///
     /// # Errors
     /// When the provider is unknown or does not answer.
-    pub async fn provider_models(&self, name: &str) -> Result<Vec<String>, crate::AppError> {
-        use crate::{AppError, AppErrorCode};
+    pub async fn provider_models(&self, name: &str) -> Result<Vec<String>, AppError> {
+        if let Some(problem) = self.config_problem() {
+            return Err(problem.into());
+        }
         let known = self.config();
         let Some(config) = known.providers.get(name) else {
             return Err(AppError::usage(
@@ -213,7 +266,7 @@ impl Longrein {
     }
 }
 
-fn tempfile_in(folder: &std::path::Path) -> std::io::Result<()> {
+fn tempfile_in(folder: &Path) -> std::io::Result<()> {
     let probe = folder.join(format!(".longrein-{}", std::process::id()));
     fs::write(&probe, b"")?;
     fs::remove_file(probe)

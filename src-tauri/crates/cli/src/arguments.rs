@@ -6,8 +6,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use longrein_protocol::event::Verdict;
 
-use crate::context::HOME_VARIABLE;
-
 const ABOUT: &str = "Gives an agent a long piece of work, and keeps every step of it on record";
 
 const LONG_ABOUT: &str = "\
@@ -53,8 +51,9 @@ pub struct Arguments {
     #[arg(long, global = true)]
     pub json: bool,
 
-    /// Use this data folder
-    #[arg(long, global = true, value_name = "DIR", env = HOME_VARIABLE, hide_env_values = true)]
+    /// Use this data folder [env: LONGREIN_HOME]
+    // Read by `Context`, which takes an empty variable for none.
+    #[arg(long, global = true, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
 
     /// What to do.
@@ -130,8 +129,8 @@ pub struct Run {
     /// Use this model instead of the agent's
     #[arg(long, value_name = "PROVIDER/MODEL")]
     pub model: Option<String>,
-    /// Use these folders as the library instead of the agent's
-    #[arg(long, value_name = "DIR", num_args = 1..)]
+    /// Use this folder as the library instead of the agent's; several are given one by one
+    #[arg(long, value_name = "DIR")]
     pub library: Option<Vec<PathBuf>>,
     /// Keep waiting when the run needs your answer
     #[arg(long)]
@@ -272,8 +271,8 @@ pub struct Demo {
     /// Ask something else
     #[arg(long, value_name = "TEXT")]
     pub question: Option<String>,
-    /// Read these folders instead of the demonstration library
-    #[arg(long, value_name = "DIR", num_args = 1..)]
+    /// Read this folder instead of the demonstration library; several are given one by one
+    #[arg(long, value_name = "DIR")]
     pub library: Option<Vec<PathBuf>>,
 }
 

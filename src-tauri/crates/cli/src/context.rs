@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use longrein_app::{Longrein, Options};
+use longrein_app::{AppError, Longrein, Options};
 use longrein_protocol::RunId;
 
 use crate::arguments::Arguments;
@@ -16,6 +16,13 @@ const PACE: Duration = Duration::from_millis(12);
 
 /// The variable that names the data folder.
 pub const HOME_VARIABLE: &str = "LONGREIN_HOME";
+
+/// The data folder that the variable names. One that is empty is as good as unset.
+fn from_variable() -> Option<PathBuf> {
+    std::env::var_os(HOME_VARIABLE)
+        .filter(|folder| !folder.is_empty())
+        .map(PathBuf::from)
+}
 
 /// The global options.
 #[derive(Clone, Debug)]
@@ -30,7 +37,7 @@ impl Context {
     pub fn of(arguments: &Arguments) -> Self {
         Self {
             json: arguments.json,
-            data_dir: arguments.data_dir.clone(),
+            data_dir: arguments.data_dir.clone().or_else(from_variable),
         }
     }
 
@@ -44,13 +51,21 @@ impl Context {
     /// # Errors
     /// As [`Longrein::open`].
     pub fn open(&self) -> Result<Longrein, Failure> {
+        Ok(self.try_open()?)
+    }
+
+    /// The same, for who can do something without it.
+    ///
+    /// # Errors
+    /// As [`Longrein::open`].
+    pub fn try_open(&self) -> Result<Longrein, AppError> {
         let watched = !self.json && self.screen().is_live();
         let options = Options {
             data_dir: self.data_dir.clone(),
             pace: if watched { PACE } else { Duration::ZERO },
             surface: "command",
         };
-        Ok(Longrein::open(options)?)
+        Longrein::open(options)
     }
 
     /// The data folder as the person named it.
@@ -60,9 +75,8 @@ impl Context {
 
     /// A command that a person can type to go on, on the same data folder.
     pub fn command(&self, words: &str) -> String {
-        let from_variable = std::env::var_os(HOME_VARIABLE).map(PathBuf::from);
         match &self.data_dir {
-            Some(folder) if from_variable.as_ref() != Some(folder) => {
+            Some(folder) if from_variable().as_ref() != Some(folder) => {
                 let folder = folder.to_string_lossy();
                 format!("longrein --data-dir {} {words}", text::shell_word(&folder))
             }

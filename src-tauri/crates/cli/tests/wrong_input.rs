@@ -169,8 +169,14 @@ fn a_broken_configuration_is_told_with_its_line_and_left_as_it_is() {
     let home = Home::new();
     let broken = "[providers.local]\nformat = \"openai-chat\"\nbase_ur = \"x\"\n";
     home.configure(broken);
-    let run = home.run(&["demo"]);
-    assert_clear(&run, 2, &["line 3", "base_url"]);
+    for words in [
+        &["run", "research", "A question", "--model", "local/any"][..],
+        &["models"],
+        &["models", "local"],
+    ] {
+        assert_clear(&home.run(words), 2, &["line 3", "base_url"]);
+    }
+    assert_eq!(home.run(&["demo"]).status, 0, "what needs none goes on");
     assert_eq!(
         std::fs::read_to_string(home.data().join("config.toml")).unwrap(),
         broken
@@ -196,4 +202,71 @@ fn things_that_are_not_there_are_named() {
         &["There is no provider nobody."],
     );
     assert_clear(&home.run(&["frobnicate"]), 2, &["frobnicate"]);
+}
+
+#[test]
+fn each_library_flag_takes_one_folder_so_that_it_may_stand_anywhere() {
+    let home = Home::new();
+    home.configure(&config("http://127.0.0.1:1/v1"));
+    let notes = home.write("one/a.md", "# Kettles\n\nA kettle boils.\n");
+    let other = home.write("two/b.md", "# Pots\n\nA pot boils too.\n");
+    let folder = |file: &str| {
+        let folder = std::path::Path::new(file).parent().unwrap();
+        folder.to_string_lossy().into_owned()
+    };
+    let (one, two) = (folder(&notes), folder(&other));
+    let words = [
+        "run",
+        "--library",
+        &one,
+        "--library",
+        &two,
+        "research",
+        "What boils?",
+    ];
+    let run = home.run(&words);
+    assert_eq!(run.status, 3, "{run}");
+    let events = home.events(&run.run_id());
+    let library = &events[0]["agent"]["library"]["folders"];
+    assert_eq!(library, &serde_json::json!([one, two]));
+}
+
+#[test]
+fn an_empty_variable_for_the_data_folder_counts_as_none() {
+    let home = Home::new();
+    let mut command = home.command(&["demo"]);
+    command.env("LONGREIN_HOME", "");
+    let demo = crate::support::Running::start(command).outcome();
+    assert_eq!(demo.status, 0, "{demo}");
+    let usual = home.path().join(".local/share/longrein/longrein.db");
+    assert!(usual.exists(), "{demo}");
+}
+
+#[test]
+fn a_server_that_doctor_found_is_not_called_checked() {
+    let home = Home::new();
+    home.configure("[mcp.any]\ncommand = [\"yes\"]\n");
+    let doctor = home.run(&["doctor"]);
+    assert_clear(&doctor, 0, &["yes is installed, not started"]);
+}
+
+#[test]
+fn doctor_tells_of_a_broken_configuration_and_of_the_rest() {
+    let home = Home::new();
+    home.configure("[providers.local]\nformat = \"openai-chat\"\nbase_ur = \"x\"\n");
+    let doctor = home.run(&["doctor"]);
+    assert_clear(&doctor, 1, &["data folder", "configuration", "base_url"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn workspaces_are_for_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let run = home.run(&["demo"]).run_id();
+    let work = home.path().join("data.work");
+    for folder in [work.join(run), work] {
+        let mode = folder.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
+    }
 }

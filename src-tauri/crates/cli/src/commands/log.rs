@@ -1,5 +1,6 @@
 //! `log check` and `log rebuild`.
 
+use longrein_app::{AppError, AppErrorCode};
 use longrein_core::run::Run;
 use longrein_store::CheckReport;
 use serde_json::json;
@@ -12,8 +13,13 @@ use crate::text;
 
 /// `log …`.
 pub async fn run(context: &Context, log: Log) -> Result<Status, Failure> {
-    let app = context.open()?;
     let mut screen = context.screen();
+    let app = match context.try_open() {
+        Err(error) if error.code == AppErrorCode::Unreadable => {
+            return Err(unopened(&log, error, &mut screen)?);
+        }
+        app => app?,
+    };
     match log {
         Log::Check(check) => {
             let run = match &check.run {
@@ -44,8 +50,23 @@ pub async fn run(context: &Context, log: Log) -> Result<Status, Failure> {
     }
 }
 
+/// A database that can't even be opened. What else would be said sends people to this check.
+fn unopened(log: &Log, error: AppError, screen: &mut Screen) -> Result<Failure, Failure> {
+    if matches!(log, Log::Check(_)) && screen.is_json() {
+        screen.json(&json!({"file": error.message, "whole": false}))?;
+    }
+    Ok(Failure::said(
+        Status::Failed,
+        error.message,
+        "No run in it can be read; nothing in it was changed. Restore the file from a copy, or move it away to begin anew.",
+    ))
+}
+
 fn tell(context: &Context, report: &CheckReport, screen: &mut Screen) -> Result<(), Failure> {
     if screen.is_json() {
+        for damage in &report.file {
+            screen.json(&json!({"file": damage}))?;
+        }
         for damage in &report.damages {
             let what = damage.what.to_string();
             screen.json(&json!({"run": damage.run, "seq": damage.seq, "damage": what}))?;
@@ -57,10 +78,14 @@ fn tell(context: &Context, report: &CheckReport, screen: &mut Screen) -> Result<
             "runs": report.runs,
             "events": report.events,
             "blobs": report.blobs,
-            "damages": report.damages.len(),
+            "damages": report.damages.len() + report.file.len(),
             "stale": report.stale.len(),
             "whole": report.is_whole(),
         }));
+    }
+    for damage in &report.file {
+        let place = screen.result_painted(Tone::Bad, "database");
+        screen.result(&format!("{place}: {}", text::plain(damage)))?;
     }
     for damage in &report.damages {
         let place = format!("run {} event {}", damage.run, damage.seq);
@@ -89,6 +114,12 @@ fn tell(context: &Context, report: &CheckReport, screen: &mut Screen) -> Result<
         let damages = text::counted(count(report.damages.len() as u64), "damage");
         screen.result(&format!(
             "{checked}: {damages}. Damaged runs can be read as far as they are whole."
+        ))?;
+    }
+    if !report.file.is_empty() {
+        let damages = text::counted(count(report.file.len() as u64), "damage");
+        screen.result(&format!(
+            "{checked}: {damages} of the database itself. Export the runs that matter, then restore it from a copy."
         ))?;
     }
     if !report.stale.is_empty() {

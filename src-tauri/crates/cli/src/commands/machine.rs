@@ -1,7 +1,9 @@
 //! `models` and `doctor`: what this machine offers.
 
-use longrein_app::doctor::FindingState;
-use longrein_app::{DEMO_MODEL, Longrein};
+use std::path::PathBuf;
+
+use longrein_app::doctor::{self, FindingState};
+use longrein_app::{DEMO_MODEL, Longrein, Paths};
 use serde_json::json;
 
 use crate::context::Context;
@@ -28,6 +30,9 @@ pub async fn models(context: &Context, provider: Option<String>) -> Result<Statu
         return Ok(Status::Done);
     }
     tell_demo(&mut screen)?;
+    if let Some(problem) = app.config_problem() {
+        return Err(Failure::usage(problem.message, problem.remedy));
+    }
     let providers: Vec<String> = app.config().providers.keys().cloned().collect();
     for provider in &providers {
         match tell_models(&app, provider, &mut screen).await {
@@ -75,9 +80,14 @@ async fn tell_models(app: &Longrein, provider: &str, screen: &mut Screen) -> Res
 
 /// `doctor`.
 pub async fn doctor(context: &Context) -> Result<Status, Failure> {
-    let app = context.open()?;
     let mut screen = context.screen();
-    let findings = app.doctor().await;
+    let findings = match context.try_open() {
+        Ok(app) => app.doctor().await,
+        Err(error) => {
+            let paths = Paths::find(context.data_dir().map(PathBuf::as_path))?;
+            doctor::look_from_outside(&paths, &error)
+        }
+    };
     for finding in &findings {
         if screen.is_json() {
             screen.json(finding)?;
