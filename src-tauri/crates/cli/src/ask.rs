@@ -14,6 +14,8 @@ use crate::text;
 
 /// The most bytes of arguments that are shown; the rest is counted.
 const ARGUMENTS_LIMIT_BYTES: usize = 8 << 10;
+/// The most letters that are shown of a line that is no answer.
+const SHOWN_LETTERS: usize = 24;
 /// How often an answer that is none is asked for again.
 const ASKED_LIMIT: usize = 5;
 
@@ -59,13 +61,24 @@ pub async fn lines(
             .map(|line| format!("  {line}")),
     );
     if end < pretty.len() {
-        lines.push(format!("  … {} more bytes", pretty.len() - end));
+        let left = u32::try_from(pretty.len() - end).unwrap_or(u32::MAX);
+        lines.push(format!("  … {}", text::counted(left, "more byte")));
     }
     Ok(lines)
 }
 
-/// Asks about every action of a run that waits, where there is somebody to ask. Returns whether
-/// an answer was given; the run waits on when none was.
+/// How asking ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asked {
+    /// An answer was given.
+    Answered,
+    /// None was, or nobody is there to ask: the run waits on.
+    LeftOpen,
+    /// The person stopped the command.
+    Interrupted,
+}
+
+/// Asks about every action of a run that waits, where there is somebody to ask.
 ///
 /// # Errors
 /// What reading and recording give.
@@ -74,13 +87,13 @@ pub async fn in_place(
     run: RunId,
     interrupts: &mut Interrupts,
     screen: &mut Screen,
-) -> Result<bool, Failure> {
+) -> Result<Asked, Failure> {
     if !io::stdin().is_terminal() || !screen.is_live() || screen.is_json() {
-        return Ok(false);
+        return Ok(Asked::LeftOpen);
     }
     let view = app.view(run).await?;
     let state = view.run();
-    let mut answered = false;
+    let mut asked = Asked::LeftOpen;
     for action in state
         .actions
         .iter()
@@ -98,11 +111,12 @@ pub async fn in_place(
                 reason,
             },
             Answer::Later => continue,
+            Answer::Interrupted => return Ok(Asked::Interrupted),
         };
         app.wish(run, wish).await?;
-        answered = true;
+        asked = Asked::Answered;
     }
-    Ok(answered)
+    Ok(asked)
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -110,6 +124,7 @@ enum Answer {
     Yes,
     No(String),
     Later,
+    Interrupted,
 }
 
 /// A bare Enter is no answer, and neither is anything that is not meant as one.
@@ -120,7 +135,7 @@ async fn answer(interrupts: &mut Interrupts, screen: &mut Screen) -> Result<Answ
         let line = tokio::select! {
             line = reading => line.ok().flatten(),
             // The thread that reads ends with the process.
-            () = interrupts.next() => None,
+            () = interrupts.next() => return Ok(Answer::Interrupted),
         };
         let Some(line) = line else {
             return Ok(Answer::Later);
@@ -135,6 +150,7 @@ async fn answer(interrupts: &mut Interrupts, screen: &mut Screen) -> Result<Answ
         if let Some(answer) = understood(&line) {
             return Ok(answer);
         }
+        screen.say(&not_understood(&line));
     }
     Ok(Answer::Later)
 }
@@ -149,6 +165,14 @@ fn understood(line: &str) -> Option<Answer> {
         "no" => Some(Answer::No("The person said no.".to_owned())),
         "later" if rest.is_empty() => Some(Answer::Later),
         _ => None,
+    }
+}
+
+/// Why a line is asked for again.
+fn not_understood(line: &str) -> String {
+    match text::brief(line, SHOWN_LETTERS).as_str() {
+        "" => "An empty line is no answer.".to_owned(),
+        line => format!("“{line}” is no answer: yes and later are whole words that stand alone."),
     }
 }
 

@@ -10,7 +10,7 @@ use longrein_protocol::wish::Wish;
 use longrein_store::{Holder, Log as _};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use crate::ask;
+use crate::ask::{self, Asked};
 use crate::failure::Failure;
 use crate::hold;
 use crate::interrupt::Interrupts;
@@ -152,8 +152,10 @@ impl<'w> Watch<'w> {
                 seen = self.pump.next() => match seen {
                     Some(seen) => {
                         self.show(seen?)?;
-                        if self.is_asked().await? && !self.ask().await? {
-                            return Ok(End::Asked);
+                        if self.is_asked().await?
+                            && let Some(end) = self.ask().await?
+                        {
+                            return Ok(end);
                         }
                     }
                     None => return Ok(End::Undriven),
@@ -208,10 +210,16 @@ impl<'w> Watch<'w> {
         Ok(answers.is_empty() && self.app.run_line(run).await?.state == RunState::Waiting)
     }
 
-    /// Asks the person who sits here, while the driver waits. Returns whether there was an answer.
-    async fn ask(&mut self) -> Result<bool, Failure> {
+    /// Asks the person who sits here, while the driver waits. Without an answer following ends.
+    async fn ask(&mut self) -> Result<Option<End>, Failure> {
         self.screen.clear_status();
-        ask::in_place(self.app, self.follow.run, &mut self.interrupts, self.screen).await
+        let asked =
+            ask::in_place(self.app, self.follow.run, &mut self.interrupts, self.screen).await?;
+        Ok(match asked {
+            Asked::Answered => None,
+            Asked::LeftOpen => Some(End::Asked),
+            Asked::Interrupted => Some(End::Interrupted),
+        })
     }
 
     /// The first Ctrl-C: a run that is driven here is asked to stop before its next step.
@@ -259,8 +267,10 @@ impl<'w> Watch<'w> {
         if let Some(at) = self.let_go_at {
             return Ok((Instant::now() >= at).then_some(End::Interrupted));
         }
-        if self.is_asked().await? && !self.ask().await? {
-            return Ok(Some(End::Asked));
+        if self.is_asked().await?
+            && let Some(end) = self.ask().await?
+        {
+            return Ok(Some(end));
         }
         if self.follow.driving.is_some() {
             return Ok(None);

@@ -9,6 +9,7 @@ use longrein_core::view::View;
 use longrein_protocol::RunId;
 use longrein_protocol::event::HandoffReason;
 use longrein_protocol::view::{RowContent, RunHead, RunLine, RunState};
+use longrein_store::Log as _;
 
 use crate::context::Context;
 use crate::failure::{Failure, Status};
@@ -31,16 +32,9 @@ pub async fn conclude(
     end: &End,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
-    let view = app.view(run).await?;
-    let line = app.run_line(run).await?;
-    let summary = Summary {
-        context,
-        run,
-        view: &view,
-        line: &line,
-    };
+    let summary = Summary::read(context, app, run).await?;
     summary.tell(end, screen)?;
-    Ok(status(end, line.state))
+    Ok(status(end, summary.line.state))
 }
 
 fn status(end: &End, state: RunState) -> Status {
@@ -87,13 +81,42 @@ pub struct Summary<'s> {
     pub context: &'s Context,
     /// The run.
     pub run: RunId,
-    /// Its rows and its state.
-    pub view: &'s View,
-    /// Its line, which knows whether anybody drives it.
-    pub line: &'s RunLine,
+    /// Its rows and its state, as far as its log can be read.
+    pub view: View,
+    /// Its line, which knows whether anybody drives it. Where the log is damaged it says so.
+    pub line: RunLine,
 }
 
-impl Summary<'_> {
+impl<'s> Summary<'s> {
+    /// Reads how a run stands.
+    ///
+    /// # Errors
+    /// When there is no such run, or what reading gives.
+    pub async fn read(context: &'s Context, app: &Longrein, run: RunId) -> Result<Self, Failure> {
+        let view = app.view(run).await?;
+        let mut line = app.run_line(run).await?;
+        let last = view.run().seq;
+        let rest = app.store().read(run, last.saturating_add(1), 1).await?;
+        if let Some(damage) = rest.damage {
+            line.state = RunState::Unreadable;
+            let shown = match last {
+                0 => "Nothing of it can be shown.".to_owned(),
+                last => format!("What is shown ends with event {last}."),
+            };
+            line.reason = format!("Event {} is damaged: {}. {shown}", damage.seq, damage.what);
+        }
+        Ok(Self {
+            context,
+            run,
+            view,
+            line,
+        })
+    }
+
+    fn is_damaged(&self) -> bool {
+        self.line.state == RunState::Unreadable
+    }
+
     /// Tells all of it.
     ///
     /// # Errors
@@ -149,6 +172,11 @@ impl Summary<'_> {
             }
             _ => {}
         }
+        if self.is_damaged() {
+            // The rest of the log would be needed to know what can be done.
+            reason.clone_from(&self.line.reason);
+            remedy.clear();
+        }
         let words = state_words(self.line.state);
         let tone = state_tone(self.line.state);
         let reason = text::plain(&reason);
@@ -191,7 +219,11 @@ impl Summary<'_> {
         }
         let held = head.done_when.iter().filter(|result| result.holds).count();
         if head.verified {
-            let words = format!("{held} of {} criteria hold", head.done_when.len());
+            let criteria = match head.done_when.len() {
+                1 => "1 criterion holds".to_owned(),
+                all => format!("{all} criteria hold"),
+            };
+            let words = format!("{held} of {criteria}");
             self.fact("checked", &words, screen)?;
         }
         let tokens = format!(
@@ -201,6 +233,10 @@ impl Summary<'_> {
         );
         self.fact("steps", &head.steps.used.to_string(), screen)?;
         self.fact("tokens", &tokens, screen)?;
+        if self.is_damaged() {
+            // The list knows the time of all events, which are more than these.
+            return Ok(());
+        }
         self.fact("time", &text::duration(self.line.working_ms.into()), screen)
     }
 

@@ -72,6 +72,10 @@ fn without_a_terminal_a_run_parks_for_an_answer_and_approve_goes_on_with_it() {
 #[test]
 fn a_refusal_is_told_to_the_model_with_its_reason() {
     let (home, provider, run, action) = asked(writing());
+    let before = home.events(&run);
+    let refused = home.run(&["deny", &action, "--reason", "  "]);
+    assert_eq!(refused.status, 2, "a refusal needs a reason: {refused}");
+    assert_eq!(home.events(&run), before);
     let denied = home.run(&["deny", &action[..6], "--reason", "not that file"]);
     assert_eq!(denied.status, 0, "{denied}");
     let events = home.events(&run);

@@ -73,9 +73,21 @@ fn a_damaged_run_is_read_as_far_as_it_is_whole_and_is_not_continued() {
     let home = Home::new();
     let run = home.run(&["demo"]).run_id();
     flip(&home, &run, 20);
-    let shown = home.run(&["show", &run]);
-    assert_eq!(shown.status, 0, "{shown}");
-    assert!(shown.out.contains("search_library"), "{shown}");
+    for words in [["show", &run], ["watch", &run]] {
+        let shown = home.run(&words);
+        assert_eq!(shown.status, 1, "{shown}");
+        let told = format!("{}{}", shown.err, shown.out);
+        assert!(told.contains("I search the library"), "{shown}");
+        for words in [
+            "Unreadable: Event 20 is damaged: ",
+            "What is shown ends with event 19.",
+            &format!("longrein log check {run}"),
+        ] {
+            assert!(shown.out.contains(words), "{words}: {shown}");
+        }
+        assert!(!shown.out.contains("Accepted"), "{shown}");
+        assert!(!shown.out.contains("  time"), "{shown}");
+    }
     let events = home.run(&["show", &run, "--json"]);
     assert_eq!((events.status, events.json().len()), (1, 19), "{events}");
     let resumed = home.run(&["resume", &run, "Go on."]);
@@ -101,4 +113,51 @@ fn a_list_that_was_lost_is_written_anew_from_the_events() {
     assert_eq!(home.runs(), before);
     assert_eq!(home.run(&["show", &run]).status, 0);
     home.assert_whole();
+}
+
+#[test]
+fn a_database_that_was_cut_off_is_told_with_what_helps_and_stays_as_it_is() {
+    let home = Home::new();
+    home.run(&["demo"]);
+    let bytes = std::fs::read(home.database()).unwrap();
+    for left in [&bytes[..bytes.len() / 2], &[b'x'; 20_000]] {
+        std::fs::write(home.database(), left).unwrap();
+        let runs = home.run(&["runs"]);
+        assert_eq!(runs.status, 1, "{runs}");
+        assert!(runs.err.contains("is damaged"), "{runs}");
+        assert!(runs.err.contains("longrein log check"), "{runs}");
+        assert!(runs.err.contains("Nothing in it is overwritten"), "{runs}");
+        let checked = home.run(&["log", "check"]);
+        assert_eq!(checked.status, 1, "{checked}");
+        assert!(checked.err.contains("Restore the file"), "{checked}");
+        assert!(!checked.err.contains("log check"), "{checked}");
+        let json = home.run(&["log", "check", "--json"]);
+        assert_eq!((json.status, &json.json()[0]["whole"]), (1, &false.into()));
+        let doctor = home.run(&["doctor"]);
+        assert_eq!(doctor.status, 1, "{doctor}");
+        assert!(doctor.out.contains("data folder"), "{doctor}");
+        assert!(doctor.out.contains("is damaged"), "{doctor}");
+        assert_eq!(std::fs::read(home.database()).unwrap(), left);
+    }
+}
+
+#[test]
+fn a_malformed_page_is_named_by_log_check_and_doctor() {
+    let home = Home::new();
+    home.run(&["demo"]);
+    let connection = Connection::open(home.database()).unwrap();
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'inbox_open'";
+    let page: u32 = connection.query_row(root, [], |row| row.get(0)).unwrap();
+    drop(connection);
+    let mut bytes = std::fs::read(home.database()).unwrap();
+    let start = (page as usize - 1) * 8_192;
+    bytes[start..start + 64].fill(0xee);
+    std::fs::write(home.database(), bytes).unwrap();
+    let checked = home.run(&["log", "check"]);
+    assert_eq!(checked.status, 1, "{checked}");
+    assert!(checked.out.contains("database: "), "{checked}");
+    assert!(!checked.out.contains("is whole"), "{checked}");
+    let doctor = home.run(&["doctor"]);
+    assert_eq!(doctor.status, 1, "{doctor}");
+    assert!(doctor.out.contains("of the database itself"), "{doctor}");
 }

@@ -200,3 +200,30 @@ fn a_process_that_drives_several_runs_is_not_ended_without_a_yes() {
         assert!(refused.err.contains(words), "{words}: {refused}");
     }
 }
+
+#[test]
+fn a_stopped_holder_is_named_by_pause_and_cancel_and_obeys_when_it_goes_on() {
+    for (verb, status, state) in [("pause", 3, "paused"), ("cancel", 130, "cancelled")] {
+        let counting = Counting::new(true, Setup::scripted(marking()));
+        let home = &counting.home;
+        let driving = home.spawn(&["run", &counting.agent("allow"), "Mark it."]);
+        let run = driving.run_id();
+        counting.held();
+        driving.signal(Signal::STOP);
+        let before = home.events(&run);
+        let wished = home.run(&[verb, &run]);
+        assert_eq!(wished.status, 3, "{wished}");
+        let holder = format!("process {} (longrein run), which is stopped", driving.pid());
+        let go_on = format!("kill -CONT {}", driving.pid());
+        let take_over = format!("longrein resume {run} --take-over");
+        for words in [holder, go_on, take_over] {
+            assert!(wished.out.contains(&words), "{words}: {wished}");
+        }
+        assert_eq!(home.events(&run), before, "the wish waits in the inbox");
+        driving.signal(Signal::CONT);
+        counting.let_go();
+        let ended = driving.outcome();
+        assert_eq!(ended.status, status, "{ended}");
+        assert_eq!(home.runs()[0]["state"], state);
+    }
+}

@@ -124,6 +124,13 @@ fn an_action_is_approved_where_the_run_is_watched_and_never_by_a_bare_enter() {
     until("the question again", || {
         (terminal.screen().matches("Let it start?").count() == 2).then_some(())
     });
+    assert!(
+        terminal.screen().contains("An empty line is no answer."),
+        "{}",
+        terminal.screen()
+    );
+    terminal.type_line("y");
+    terminal.see("“y” is no answer: yes and later are whole words");
     terminal.type_line("yes");
     assert_eq!(terminal.end(), 0, "{}", terminal.screen());
     let events = home.events(&home.only_run());
@@ -187,11 +194,11 @@ fn no_color_is_obeyed() {
 }
 
 #[test]
-fn ctrl_c_at_the_question_leaves_it_open() {
+fn ctrl_c_at_the_question_leaves_it_open_and_ends_as_an_interrupt_does() {
     let (home, _provider) = asking();
     let mut terminal = Terminal::start(home.command(&["run", &home.agent(ASK), "Write it."]));
     terminal.see("Let it start?");
     kill_process(Pid::from_child(&terminal.child), Signal::INT).unwrap();
-    assert_eq!(terminal.end(), 3, "{}", terminal.screen());
+    assert_eq!(terminal.end(), 130, "{}", terminal.screen());
     assert_eq!(home.runs()[0]["state"], "waiting");
 }

@@ -135,26 +135,22 @@ async fn show_run(
     run: RunId,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
-    let view = app.view(run).await?;
-    let line = app.run_line(run).await?;
-    let title = screen.result_painted(Tone::Accent, &text::plain(&line.title));
+    let summary = Summary::read(context, app, run).await?;
+    let title = screen.result_painted(Tone::Accent, &text::plain(&summary.line.title));
     screen.result(&title)?;
     screen.result("")?;
-    for row in view.rows() {
+    for row in summary.view.rows() {
         for line in narrate::lines_of(row) {
             let line = screen.result_painted(line.tone, &line.text);
             screen.result(&line)?;
         }
     }
-    tell_panel(&view, screen)?;
-    Summary {
-        context,
-        run,
-        view: &view,
-        line: &line,
-    }
-    .tell(&End::Undriven, screen)?;
-    Ok(Status::Done)
+    tell_panel(&summary.view, screen)?;
+    summary.tell(&End::Undriven, screen)?;
+    Ok(match summary.line.state {
+        RunState::Unreadable => Status::Failed,
+        _ => Status::Done,
+    })
 }
 
 fn tell_panel(view: &View, screen: &mut Screen) -> Result<(), Failure> {

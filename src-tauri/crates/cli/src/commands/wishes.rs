@@ -11,6 +11,7 @@ use longrein_protocol::event::ResumeReason;
 use longrein_protocol::view::RunState;
 use longrein_protocol::wish::Wish;
 use longrein_protocol::{ActionId, RunId};
+use longrein_store::Holder;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::arguments::{Deny, Settle, Steer};
@@ -73,7 +74,10 @@ async fn stop(
         app.wish(run, wish).await?;
         match hold::holder(app, run).await? {
             Some(holder) => {
-                if !comes_to(app, run, wanted).await? {
+                if !comes_to(app, run, wanted, &holder).await? {
+                    if hold::is_stopped(&holder) {
+                        return tell_stopped(context, run, &holder, &mut screen);
+                    }
                     let who = hold::in_words(&holder);
                     screen.result(&format!(
                         "The wish is recorded; {who} takes it at its next step."
@@ -99,18 +103,41 @@ async fn stop(
     })
 }
 
-/// Waits until a run is in a state, within a bound.
-async fn comes_to(app: &Longrein, run: RunId, wanted: RunState) -> Result<bool, Failure> {
+/// Waits until a run is in a state, within a bound, and not for a holder that is stopped.
+async fn comes_to(
+    app: &Longrein,
+    run: RunId,
+    wanted: RunState,
+    holder: &Holder,
+) -> Result<bool, Failure> {
     let deadline = Instant::now() + ANSWER_WAIT;
     loop {
         if app.run_line(run).await?.state == wanted {
             return Ok(true);
         }
-        if Instant::now() >= deadline {
+        if Instant::now() >= deadline || hold::is_stopped(holder) {
             return Ok(false);
         }
         sleep(ANSWER_POLL).await;
     }
+}
+
+/// Tells that a wish waits in the inbox for a process that is stopped.
+fn tell_stopped(
+    context: &Context,
+    run: RunId,
+    holder: &Holder,
+    screen: &mut Screen,
+) -> Result<Status, Failure> {
+    let who = hold::in_words(holder);
+    screen.result(&format!(
+        "Recorded. It is driven by {who}, which is stopped."
+    ))?;
+    let pid = holder.pid;
+    screen.result(&format!("It takes this when it goes on: kill -CONT {pid}"))?;
+    let resume = context.run_command("resume", run);
+    screen.result(&format!("Or end it and go on here: {resume} --take-over"))?;
+    Ok(Status::Parked)
 }
 
 /// `steer`.
@@ -150,11 +177,17 @@ pub async fn approve(context: &Context, action: &str) -> Result<Status, Failure>
 
 /// `deny`.
 pub async fn deny(context: &Context, deny: Deny) -> Result<Status, Failure> {
+    let reason = deny.reason.trim().to_owned();
+    if reason.is_empty() {
+        return Err(Failure::usage(
+            "The reason is empty.",
+            "Say why not; the model is told.",
+        ));
+    }
     let app = context.open()?;
     let (id, run) = app.find_action(&deny.action).await?;
     let view = app.view(run).await?;
     open_action(view.run(), &id, ActionStage::Asked)?;
-    let reason = deny.reason;
     hand_over(context, &app, run, Wish::Deny { action: id, reason }).await
 }
 
@@ -206,14 +239,7 @@ async fn hand_over(
     app.wish(run, wish).await?;
     let who = hold::in_words(&holder);
     if hold::is_stopped(&holder) {
-        screen.result(&format!(
-            "Recorded. It is driven by {who}, which is stopped."
-        ))?;
-        screen.result(&format!(
-            "It takes your answer when it goes on: kill -CONT {}",
-            holder.pid
-        ))?;
-        return Ok(Status::Parked);
+        return tell_stopped(context, run, &holder, &mut screen);
     }
     screen.result(&format!(
         "Recorded. It is driven by {who}, which goes on with it."
