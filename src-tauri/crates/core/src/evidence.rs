@@ -13,7 +13,7 @@ mod token;
 mod words;
 
 pub use fold::{Folded, fold};
-pub use quote::{QuoteMatch, SourceText, find_quote};
+pub use quote::{QuoteMatch, SourceText, find_quote, is_too_short};
 pub use sentence::sentences;
 pub use token::{Cited, Found, MalformedToken, QUOTE_LIMIT_BYTES, Token, tokens};
 pub use words::{closest_words, page_at};

@@ -10,6 +10,20 @@ const NEAR_RATIO: f32 = 0.6;
 /// The most places where words are compared hyphen by hyphen.
 const HYPHEN_PLACES_LIMIT: usize = 256;
 
+/// A quote of fewer words shows something only if it has letters enough.
+const WORDS_LEAST: usize = 3;
+/// A quote of fewer letters and digits shows something only if it has words enough.
+const LETTERS_LEAST: usize = 12;
+
+/// Whether `quote` is so short that it stands in nearly every text, and shows nothing by that.
+pub fn is_too_short(quote: &str) -> bool {
+    let words = quote
+        .split_whitespace()
+        .filter(|word| word.contains(char::is_alphanumeric));
+    let letters = quote.chars().filter(|letter| letter.is_alphanumeric());
+    words.count() < WORDS_LEAST && letters.count() < LETTERS_LEAST
+}
+
 /// What became of a quote.
 #[derive(Clone, PartialEq, Debug)]
 pub enum QuoteMatch {

@@ -9,6 +9,9 @@ const ABBREVIATIONS: &[&str] = &[
     "sr", "tab", "usw", "vol", "vs", "z.b",
 ];
 
+/// How far the marks that close a sentence are followed: a line of nothing but dots ends none.
+const CLOSING_LIMIT_BYTES: usize = 64;
+
 /// The sentences of a text as byte ranges without the white space around them. A blank line ends a
 /// sentence, too.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
@@ -50,9 +53,14 @@ fn blank_line(after: &str) -> bool {
 /// Where the sentence ends that has a mark at `offset`; `None` when the mark ends none.
 fn sentence_end(text: &str, start: usize, offset: usize, mark: char) -> Option<usize> {
     let after = &text[offset + mark.len_utf8()..];
-    let closed = after.trim_start_matches([
-        '.', '!', '?', '"', '\'', '\u{201d}', '\u{2019}', '\u{bb}', ')', ']',
-    ]);
+    let near = &after[..after.floor_char_boundary(CLOSING_LIMIT_BYTES)];
+    let marks = near.len()
+        - near
+            .trim_start_matches([
+                '.', '!', '?', '"', '\'', '\u{201d}', '\u{2019}', '\u{bb}', ')', ']',
+            ])
+            .len();
+    let closed = &after[marks..];
     let next = closed.trim_start();
     let end = text.len() - closed.len();
     if next.is_empty() {

@@ -92,6 +92,21 @@ fn a_hyphen_at_the_end_of_a_line_may_belong_to_its_word_or_not() {
 }
 
 #[test]
+fn a_quote_of_few_words_and_few_letters_is_too_short_to_show_anything() {
+    for quote in ["the", "a graph", "0.965", "... of \u{2014} a", "fast index"] {
+        assert!(is_too_short(quote), "{quote}");
+    }
+    for quote in [
+        "0.965 at 8.9 ms",
+        "of a graph",
+        "hierarchical graph",
+        "hyperparameters",
+    ] {
+        assert!(!is_too_short(quote), "{quote}");
+    }
+}
+
+#[test]
 fn letters_digits_case_and_order_always_count() {
     check(
         "Recall rose from 0.91 to 0.97 when the index was rebuilt every night, which nobody had expected.",
@@ -279,4 +294,10 @@ fn a_sentence_ends_where_a_reader_would_say_so() {
         ]
     "#]]
     .assert_debug_eq(&shown);
+}
+
+#[test]
+fn a_line_of_dots_ends_no_sentence_and_is_followed_a_little_only() {
+    let text = format!("It began{} and went on. It ended.", ".".repeat(100_000));
+    assert_eq!(sentences(&text).len(), 2);
 }
