@@ -160,17 +160,25 @@ const RUN_LIMIT_BYTES: usize = 3_000;
 fn runs(text: &str, sentence: Range<usize>, pieces: &mut Vec<Range<usize>>) {
     let mut start = sentence.start;
     while start < sentence.end {
-        let rest = &text[start..sentence.end];
-        let most = rest.floor_char_boundary(RUN_LIMIT_BYTES);
-        let end = rest
-            .split_whitespace()
-            .nth(WORDS_LIMIT)
-            // Both slices lie in one text, so their distance is the offset.
-            .map_or(rest.len(), |word| word.as_ptr() as usize - rest.as_ptr() as usize);
-        let run = &rest[..end.min(most)];
+        // Cut first: looking through all that is left for each run would never end.
+        let run = run(crate::show::cut(
+            &text[start..sentence.end],
+            RUN_LIMIT_BYTES,
+        ));
         pieces.push(start..start + run.trim_end().len());
         start += run.len();
     }
+}
+
+/// The words of `head` that one run holds.
+fn run(head: &str) -> &str {
+    debug_assert!(head.len() <= RUN_LIMIT_BYTES, "a run looks no further");
+    let end = head
+        .split_whitespace()
+        .nth(WORDS_LIMIT)
+        // Both slices lie in one text, so their distance is the offset.
+        .map_or(head.len(), |word| word.as_ptr() as usize - head.as_ptr() as usize);
+    &head[..end]
 }
 
 fn words_in(text: &str) -> usize {
@@ -267,6 +275,17 @@ mod tests {
             1 words: "文文文文文文文文 … 文文文文"
         "#]],
         );
+    }
+
+    #[test]
+    fn a_line_of_two_megabytes_is_looked_through_a_run_at_a_time() {
+        let line = "x".repeat(2_000_000);
+        let mut pieces = Vec::new();
+        // Each run asserts that it was given no more than it may hold.
+        runs(&line, 0..line.len(), &mut pieces);
+        assert_eq!(pieces.len(), line.len().div_ceil(RUN_LIMIT_BYTES));
+        assert_eq!(pieces.last().unwrap().end, line.len());
+        assert_eq!(passages(&line, &[], false).len(), pieces.len());
     }
 
     #[test]
