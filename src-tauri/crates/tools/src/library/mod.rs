@@ -261,7 +261,8 @@ impl Shelves {
         }
         let mut known = self.with_index(|index| index.known())?;
         let mut changed = Vec::new();
-        for entry in scan.entries {
+        let (entries, notes) = scan.found();
+        for entry in entries {
             let before = known.remove(&(entry.folder, entry.path.clone()));
             let same = before.as_ref().is_some_and(|before| {
                 before.settled && before.size == entry.size && before.modified == entry.modified
@@ -284,10 +285,7 @@ impl Shelves {
             }
         }
         self.store(&mut batch, &mut gone)?;
-        Ok(Refreshed {
-            left,
-            notes: scan.notes,
-        })
+        Ok(Refreshed { left, notes })
     }
 
     fn store(&self, batch: &mut Batch, gone: &mut Vec<i64>) -> Result<(), LibraryError> {

@@ -8,12 +8,15 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use super::document::{DocumentError, FILE_LIMIT_BYTES, Kind};
+use crate::show;
 use crate::workspace::open_regular;
 
 /// The most documents of one library.
 pub(crate) const DOCUMENTS_LIMIT: usize = 20_000;
 /// The most entries that are looked at.
 const ENTRIES_LIMIT: usize = 500_000;
+/// The most notes that one look gives.
+const NOTES_LIMIT: usize = 20;
 /// How deep folders are followed.
 const DEPTH_LIMIT: usize = 32;
 
@@ -36,7 +39,9 @@ pub(super) struct Scan {
     /// In order of folder and path.
     pub(super) entries: Vec<Entry>,
     /// What could not be looked at, in sentences.
-    pub(super) notes: Vec<String>,
+    notes: Vec<String>,
+    /// Notes beyond those.
+    more: usize,
     seen: usize,
 }
 
@@ -50,23 +55,30 @@ impl Scan {
                 Ok(entries) => entries,
                 Err(error) if prefix.is_empty() => return Err(error),
                 Err(error) => {
-                    self.notes
-                        .push(format!("the folder {prefix} could not be read: {error}"));
+                    self.note(format!("the folder {prefix} could not be read: {error}"));
                     continue;
                 }
             };
             for entry in entries.flatten() {
                 self.seen += 1;
                 if self.seen > ENTRIES_LIMIT || self.entries.len() >= DOCUMENTS_LIMIT {
-                    self.notes.push(format!(
+                    self.note(format!(
                         "only the first {} documents are read: the library's folders hold too many files",
                         self.entries.len()
                     ));
                     return Ok(());
                 }
                 let name = entry.file_name();
-                // A name that is not Unicode could not be shown or given back.
-                let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else {
+                let shown = name.to_string_lossy();
+                if shown.starts_with('.') {
+                    continue;
+                }
+                let Some(name) = name.to_str() else {
+                    // It could not be given back as it is.
+                    let shown = show::safe(&shown);
+                    self.note(format!(
+                        "{prefix}{shown} was left out: its name is not valid Unicode, so rename it"
+                    ));
                     continue;
                 };
                 let Ok(kind) = entry.file_type() else {
@@ -75,24 +87,47 @@ impl Scan {
                 let path = format!("{prefix}{name}");
                 if kind.is_dir() {
                     if depth + 1 > DEPTH_LIMIT {
-                        self.notes
-                            .push(format!("the folder {path} lies too deep and was not read"));
+                        self.note(format!("the folder {path} lies too deep and was not read"));
                     } else {
                         match folder.open_dir(name) {
                             Ok(inner) => folders.push((inner, format!("{path}/"), depth + 1)),
-                            Err(error) => self
-                                .notes
-                                .push(format!("the folder {path} could not be read: {error}")),
+                            Err(error) => {
+                                self.note(format!("the folder {path} could not be read: {error}"));
+                            }
                         }
                     }
                 } else if kind.is_file() {
                     self.file(number, &folder, name, path);
+                } else if kind.is_symlink() {
+                    self.note(format!(
+                        "{path} was left out: it is a link, and links are not followed"
+                    ));
+                } else if Kind::of(name).is_some() {
+                    self.note(format!("{path} was left out: it is not a regular file"));
                 }
             }
         }
         self.entries
             .sort_by(|one, other| (one.folder, &one.path).cmp(&(other.folder, &other.path)));
         Ok(())
+    }
+
+    /// What was found, and what could not be looked at: a bounded list, in order.
+    pub(super) fn found(mut self) -> (Vec<Entry>, Vec<String>) {
+        self.notes.sort_unstable();
+        if self.more > 0 {
+            self.notes
+                .push(format!("… and {} more of these", self.more));
+        }
+        (self.entries, self.notes)
+    }
+
+    fn note(&mut self, note: String) {
+        if self.notes.len() < NOTES_LIMIT {
+            self.notes.push(note);
+        } else {
+            self.more += 1;
+        }
     }
 
     fn file(&mut self, number: u32, folder: &Dir, name: &str, path: String) {

@@ -54,7 +54,33 @@ fn no_link_leads_out_of_the_library_and_no_pipe_stops_it() {
         .unwrap();
     expect![[r#"
         good.md: "Words within."
-        note: giant.txt could not be read: it has 1099511627776 bytes, more than the 67108864 that are read"#]].assert_eq(&place.shown("words"));
+        note: giant.txt could not be read: it has 1099511627776 bytes, more than the 67108864 that are read
+        note: circle was left out: it is a link, and links are not followed
+        note: folder was left out: it is a link, and links are not followed
+        note: link.md was left out: it is a link, and links are not followed
+        note: pipe.md was left out: it is not a regular file"#]].assert_eq(&place.shown("words"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_left_out_is_told_and_the_list_has_an_end() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::symlink;
+
+    let place = Place::new(&[("good.md", "Words within."), (".hidden.md", "Words.")]);
+    let papers = place.outer.path().join("papers");
+    fs::write(papers.join(OsStr::from_bytes(b"caf\xe9.md")), "Words.").unwrap();
+    expect![[r#"
+        good.md: "Words within."
+        note: caf�.md was left out: its name is not valid Unicode, so rename it"#]]
+    .assert_eq(&place.shown("words"));
+    for number in 0..30 {
+        symlink("good.md", papers.join(format!("link{number}.md"))).unwrap();
+    }
+    let notes = place.search("words").notes;
+    assert_eq!(notes.len(), 21);
+    assert_eq!(notes[20], "… and 11 more of these");
 }
 
 #[test]
