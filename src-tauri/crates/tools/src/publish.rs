@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::files::{Writing, lock};
-use crate::page::{self, Media, PAGE_LIMIT_BYTES, RENDERED, Sources, Survey};
+use crate::page::{self, Media, PAGE_LIMIT_BYTES, Sources, Survey};
 use crate::sources::cited_sources;
 use crate::tool::{arguments, blocking, spec};
-use crate::workspace::{Workspace, beneath};
+use crate::workspace::{Workspace, beneath, is_rendered};
 use crate::{error, show};
 
 /// The longest title, in characters.
@@ -42,8 +42,9 @@ impl PublishArtifact {
         let description = "Delivers a file to the person. In HTML and Markdown, cite sources in \
             the text as [S1] or [S1: \"exact words of the source\"]: the harness checks the words \
             against the source and renders links and the list of references, so write neither \
-            yourself. Words about the page itself go into <header>, <aside> or <footer>. Publish \
-            again after every change.";
+            yourself. A few words about the page itself may go into <header>, <aside> or <footer>. \
+            A page carries everything itself: no frames, no addresses to load from, and no scripts \
+            where its claims are checked. Publish again after every change.";
         let spec = ToolSpec {
             effect: Effect::Workspace,
             timeout_ms: TIMEOUT_MS,
@@ -69,7 +70,7 @@ impl Tool for PublishArtifact {
     async fn run(&self, call: ToolCall) -> Result<ToolOutput, ToolError> {
         let asked: Publish = arguments(&call)?;
         let path = beneath(&asked.path)?;
-        if path == RENDERED || path.starts_with(&format!("{RENDERED}/")) {
+        if is_rendered(&path) {
             return Err(error::invalid(format!(
                 "`{path}` lies among the rendered copies; publish the file that you wrote"
             )));
@@ -99,7 +100,7 @@ impl Tool for PublishArtifact {
                 path,
             };
             let _writing = lock(&writing);
-            Workspace::open(&root)?.write(&artifact.rendered_path, &artifact.rendered)?;
+            Workspace::open(&root)?.deliver(&artifact.rendered_path, &artifact.rendered)?;
             Ok(output(artifact))
         })
         .await

@@ -9,6 +9,7 @@ use cap_std::fs::{Dir, File, FileType, Metadata, OpenOptions};
 use longrein_runtime::ports::ToolError;
 
 use crate::error;
+use crate::page::RENDERED;
 
 /// The longest path that a tool takes.
 const PATH_LIMIT_BYTES: usize = 1_024;
@@ -71,10 +72,21 @@ impl Workspace {
         Ok(content)
     }
 
-    /// Writes a whole file, or leaves what was there: folders are made, the bytes go to a file
-    /// beside it, reach the disk, and take the name in one step. Returns whether a file was
-    /// replaced.
+    /// Writes a whole file that is no published copy, or leaves what was there. Returns whether a
+    /// file was replaced.
     pub(crate) fn write(&self, path: &str, content: &[u8]) -> Result<bool, ToolError> {
+        own(path)?;
+        self.replace(path, content, false)
+    }
+
+    /// Writes a published copy, like [`Workspace::write`]. `path` lies beneath [`RENDERED`].
+    pub(crate) fn deliver(&self, path: &str, content: &[u8]) -> Result<bool, ToolError> {
+        self.replace(path, content, true)
+    }
+
+    /// Folders are made, the bytes go to a file beside the old one, reach the disk, and take the
+    /// name in one step.
+    fn replace(&self, path: &str, content: &[u8], delivers: bool) -> Result<bool, ToolError> {
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
         if name == "." {
             return Err(error::conflict(
@@ -82,6 +94,18 @@ impl Workspace {
             ));
         }
         self.make_folders(folder, path)?;
+        // Where the links lead: one within the workspace may lead in among the copies, or away.
+        let real = self.root.canonicalize(folder);
+        let real = real.map_err(|error| error::of_path(path, &error))?;
+        match (is_rendered(&real.to_string_lossy()), delivers) {
+            (true, false) => return Err(published(path)),
+            (false, true) => {
+                return Err(error::not_permitted(format!(
+                    "`{folder}` is a link to another folder, so no copy is published through it; remove the link"
+                )));
+            }
+            _ => {}
+        }
         let folder = self
             .root
             .open_dir(folder)
@@ -190,6 +214,31 @@ fn sync_folder(folder: &Dir) -> io::Result<()> {
     } else {
         Ok(())
     }
+}
+
+/// Whether `path`, as [`beneath`] gives it, lies in the folder of the published copies. Some file
+/// systems take other letters and other ends for the same name.
+pub(crate) fn is_rendered(path: &str) -> bool {
+    let first = path.split(['/', '\\']).next().unwrap_or(path);
+    let first = first.trim_end_matches(['.', ' ']).to_uppercase();
+    first == RENDERED.to_uppercase()
+}
+
+/// Refuses a path that only publishing may write to.
+///
+/// # Errors
+/// `NotPermitted` when it lies in the folder of the published copies.
+pub(crate) fn own(path: &str) -> Result<(), ToolError> {
+    if is_rendered(path) {
+        return Err(published(path));
+    }
+    Ok(())
+}
+
+fn published(path: &str) -> ToolError {
+    error::not_permitted(format!(
+        "`{path}` lies among the published copies, which publish_artifact writes; change the original and publish it again"
+    ))
 }
 
 /// A path as a model wrote it, as names beneath the workspace joined by `/`; `.` is the workspace.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{FILE_LIMIT_BYTES, Writing};
 use crate::tool::{Blocking, arguments, spec};
-use crate::workspace::beneath;
+use crate::workspace::{beneath, own};
 use crate::{error, show};
 
 /// The most line numbers that an ambiguous match lists.
@@ -55,6 +55,7 @@ struct EditFile {
 fn run(call: &ToolCall, writing: &Writing) -> Result<ToolOutput, ToolError> {
     let edit: EditFile = arguments(call)?;
     let path = beneath(&edit.path)?;
+    own(&path)?;
     if edit.old.is_empty() {
         return Err(error::invalid(
             "`old` is empty; use write_file to write a whole file",

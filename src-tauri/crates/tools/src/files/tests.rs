@@ -159,6 +159,59 @@ async fn a_rewritten_file_keeps_its_permissions() {
 }
 
 #[tokio::test]
+async fn a_published_copy_is_neither_written_nor_edited() {
+    let folder = workspace(&[("artifacts/a.html", "as published")]);
+    let mut told = Vec::new();
+    for path in [
+        "artifacts/a.html",
+        "./artifacts//a.html",
+        "Artifacts/new/b.html",
+        "artifact\u{17f}/a.html",
+        "artifacts",
+        "artifacts./a.html",
+    ] {
+        for (tool, arguments) in [
+            ("write_file", json!({"path": path, "content": "forged"})),
+            (
+                "edit_file",
+                json!({"path": path, "old": "as", "new": "not as"}),
+            ),
+        ] {
+            let answer = use_tool(folder.path(), tool, arguments).await;
+            assert!(answer.starts_with("not_permitted: "), "{path}: {answer}");
+            told.push(answer);
+        }
+    }
+    expect!["not_permitted: `artifacts/a.html` lies among the published copies, which publish_artifact writes; change the original and publish it again"].assert_eq(&told[0]);
+    assert_eq!(
+        fs::read_to_string(folder.path().join("artifacts/a.html")).unwrap(),
+        "as published"
+    );
+    let beside = json!({"path": "notes/artifacts/a.html", "content": "its own"});
+    expect!["Wrote notes/artifacts/a.html: 7 bytes, 1 line."]
+        .assert_eq(&use_tool(folder.path(), "write_file", beside).await);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn no_link_leads_in_among_the_published_copies() {
+    let folder = workspace(&[("artifacts/out/a.html", "as published")]);
+    std::os::unix::fs::symlink("artifacts", folder.path().join("side")).unwrap();
+    for (tool, arguments) in [
+        (
+            "write_file",
+            json!({"path": "side/out/a.html", "content": "forged"}),
+        ),
+        (
+            "edit_file",
+            json!({"path": "side/out/a.html", "old": "as", "new": "not as"}),
+        ),
+    ] {
+        expect!["not_permitted: `side/out/a.html` lies among the published copies, which publish_artifact writes; change the original and publish it again"].assert_eq(&use_tool(folder.path(), tool, arguments).await);
+    }
+}
+
+#[tokio::test]
 async fn an_edit_replaces_exact_text_and_says_how_many_places_matched() {
     let folder = workspace(&[("a.txt", "one two\none  three\none")]);
     let edit = |arguments: Value| use_tool(folder.path(), "edit_file", arguments);

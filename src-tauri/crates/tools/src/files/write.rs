@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{FILE_LIMIT_BYTES, Writing};
 use crate::tool::{Blocking, arguments, spec};
-use crate::workspace::beneath;
+use crate::workspace::{beneath, own};
 use crate::{error, show};
 
 pub(super) fn tool(writing: Writing) -> Arc<dyn Tool> {
@@ -39,6 +39,7 @@ struct WriteFile {
 fn run(call: &ToolCall, writing: &Writing) -> Result<ToolOutput, ToolError> {
     let WriteFile { path, content } = arguments(call)?;
     let path = beneath(&path)?;
+    own(&path)?;
     if content.len() as u64 > FILE_LIMIT_BYTES {
         return Err(error::invalid(format!(
             "the content has {} bytes, more than {FILE_LIMIT_BYTES}",
