@@ -1,7 +1,8 @@
 //! The verifier: completion criteria, checked by the harness with evidence of its own.
 //!
 //! It reads the published originals and the captured sources from the run's blobs. The workspace,
-//! which the agent can write, is only asked whether a file is there.
+//! which the agent can write, is only asked whether a file is there, and whether a published copy
+//! is still the one that was published.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use longrein_protocol::agent::{Criterion, EvidenceCriterion, FileCriterion, Unci
 use longrein_protocol::source::{Claim, ClaimState, CriterionResult};
 use longrein_runtime::ports::{PublishedArtifact, RunContext, ToolError, Verifier};
 
-use crate::page::{self, Media, Survey};
+use crate::page::{self, Media, Sources};
 use crate::sources::cited_sources;
 use crate::tool::blocking;
 use crate::workspace::{Workspace, beneath};
@@ -113,27 +114,71 @@ async fn evidence(
     };
     let original = context.blobs.read(artifact.original).await?;
     let read = Arc::clone(&original);
-    let (cited, faults) = blocking(move || {
-        let survey = surveyed(&read, media)?;
-        Ok((
-            survey.cited().into_iter().collect::<Vec<_>>(),
-            survey.faults,
-        ))
+    let cited = blocking(move || Ok(page::survey(&parsed(&read, media)?).cited())).await?;
+    let sources = cited_sources(context, &cited.into_iter().collect::<Vec<_>>()).await?;
+    let (root, asked) = (context.workspace.clone(), criterion.clone());
+    blocking(move || {
+        let mut seen = Seen::of(&original, media, &sources)?;
+        // Without all of its sources the copy can't be made again, and the claims say so.
+        if !states(&seen.claims, ClaimState::SourceNotRead) {
+            let copy = media.rendered_path(&path);
+            seen.faults.extend(changed(
+                &Workspace::open(&root)?,
+                &path,
+                &copy,
+                &seen.rendered,
+            ));
+        }
+        Ok(held(&asked, &path, seen))
     })
-    .await?;
-    let sources = cited_sources(context, &cited).await?;
-    let claims = blocking(move || {
-        let survey = surveyed(&original, media)?;
-        Ok(page::ledger(&survey, &sources))
-    })
-    .await?;
-    Ok(held(criterion, &path, &claims, faults))
+    .await
 }
 
-fn surveyed(original: &[u8], media: Media) -> Result<Survey, ToolError> {
-    let page = page::parse(&String::from_utf8_lossy(original), media);
-    page.map(|page| page::survey(&page))
+/// What a page says and shows.
+struct Seen {
+    claims: Vec<Claim>,
+    faults: Vec<String>,
+    /// What makes the copy show something else than what it says.
+    active: Vec<String>,
+    /// The copy, as it was published.
+    rendered: Vec<u8>,
+}
+
+impl Seen {
+    fn of(original: &[u8], media: Media, sources: &Sources) -> Result<Self, ToolError> {
+        let page = parsed(original, media)?;
+        let survey = page::survey(&page);
+        let claims = page::ledger(&survey, sources);
+        let rendered = page::render(page, &survey, &claims, sources).into_bytes();
+        // Asked of the copy, because that is what a browser reads.
+        let active = page::survey(&parsed(&rendered, Media::Html)?).active;
+        Ok(Self {
+            claims,
+            faults: survey.faults,
+            active,
+            rendered,
+        })
+    }
+}
+
+fn parsed(page: &[u8], media: Media) -> Result<scraper::Html, ToolError> {
+    page::parse(&String::from_utf8_lossy(page), media)
         .map_err(|problem| error::failed(problem.to_string()))
+}
+
+fn states(claims: &[Claim], state: ClaimState) -> bool {
+    claims.iter().any(|claim| claim.state == state)
+}
+
+/// What is wrong with the copy in the workspace, which is what the person opens.
+fn changed(workspace: &Workspace, path: &str, copy: &str, rendered: &[u8]) -> Option<String> {
+    let there = workspace.read(copy, rendered.len() as u64);
+    if there.is_ok_and(|there| there == rendered) {
+        return None;
+    }
+    Some(format!(
+        "{copy} is no longer the copy that was published. Publish {path} again."
+    ))
 }
 
 fn not_published(path: &str, artifacts: &[PublishedArtifact]) -> Finding {
@@ -156,12 +201,13 @@ fn not_published(path: &str, artifacts: &[PublishedArtifact]) -> Finding {
     )
 }
 
-fn held(
-    criterion: &EvidenceCriterion,
-    path: &str,
-    claims: &[Claim],
-    faults: Vec<String>,
-) -> Finding {
+fn held(criterion: &EvidenceCriterion, path: &str, seen: Seen) -> Finding {
+    let Seen {
+        claims,
+        faults,
+        active,
+        ..
+    } = seen;
     let count = |state: ClaimState| claims.iter().filter(|claim| claim.state == state).count();
     let (verbatim, plain, uncited) = (
         count(ClaimState::Verbatim),
@@ -170,10 +216,14 @@ fn held(
     );
     let quotes = verbatim + count(ClaimState::Near) + count(ClaimState::NotFound);
     let mut difference = faults;
-    difference.extend(page::differences(
-        claims,
-        criterion.uncited == Uncited::Forbid,
-    ));
+    let forbid = criterion.uncited == Uncited::Forbid;
+    if forbid && !active.is_empty() {
+        difference.push(format!(
+            "{path} has {}: what these show can't be checked. Take them out and publish it again.",
+            active.join(", ")
+        ));
+    }
+    difference.extend(page::differences(&claims, forbid));
     let (good, least) = (verbatim + plain, criterion.min_citations as usize);
     if good < least {
         difference.push(format!(

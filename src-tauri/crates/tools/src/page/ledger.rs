@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use longrein_core::evidence::{QuoteMatch, SourceText as Folded, page_at};
+use longrein_core::evidence::{QuoteMatch, SourceText as Folded, is_too_short, page_at};
 use longrein_protocol::SourceId;
 use longrein_protocol::source::{Claim, ClaimState, SourceMeta, TextRange};
 
@@ -53,7 +53,9 @@ pub(crate) fn ledger(survey: &Survey, sources: &Sources) -> Vec<Claim> {
                 cited.quote.clone(),
                 state,
             );
-            if let (Some(quote), Some(text)) = (&cited.quote, folded.get_mut(&cited.source)) {
+            if let (Some(quote), Some(text)) = (&cited.quote, folded.get_mut(&cited.source))
+                && !is_too_short(quote)
+            {
                 let paged = sources
                     .get(&cited.source)
                     .is_some_and(|source| source.meta.pdf.is_some());
@@ -122,6 +124,9 @@ fn difference(claim: &Claim, uncited: bool) -> Option<String> {
         ClaimState::Near => Some(format!(
             "The quote “{quote}” is not in {source}; the closest words there are “{}”. Quote the words as they stand.",
             claim.difference.as_deref().unwrap_or_default()
+        )),
+        ClaimState::NotFound if claim.quote.as_deref().is_some_and(is_too_short) => Some(format!(
+            "The quote “{quote}” (at “{sentence}”) is too short to show anything. Quote three words of {source} or more."
         )),
         ClaimState::NotFound => Some(format!(
             "The quote “{quote}” (at “{sentence}”) is not in {source}, nor anything like it. Quote words that stand there, or drop the claim."

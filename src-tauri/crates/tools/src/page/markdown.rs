@@ -26,8 +26,9 @@ pub(super) fn page(text: &str) -> String {
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_FOOTNOTES;
     let mut body = String::with_capacity(text.len() * 2);
     let mut title = Title::default();
+    let mut pictures = Pictures::default();
     let events = Parser::new_ext(&text, options)
-        .map(inert)
+        .flat_map(|event| pictures.inert(event))
         .inspect(|event| title.take(event));
     html::push_html(&mut body, events);
     for (mark, token) in &kept {
@@ -65,35 +66,71 @@ fn keep_tokens(text: &str, stamp: &str) -> (String, Vec<(String, String)>) {
     (marked, kept)
 }
 
-/// Raw HTML is shown as text, and links lead nowhere but to pages.
-fn inert(event: Event<'_>) -> Event<'_> {
-    match event {
-        Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
-        Event::Start(Tag::Link {
-            link_type,
-            dest_url,
-            title,
-            id,
-        }) => Event::Start(Tag::Link {
-            link_type,
-            dest_url: safe(dest_url),
-            title,
-            id,
-        }),
-        Event::Start(Tag::Image {
-            link_type,
-            dest_url,
-            title,
-            id,
-        }) => Event::Start(Tag::Image {
-            link_type,
-            dest_url: safe(dest_url),
-            title,
-            id,
-        }),
-        event => event,
+/// Takes the life out of what Markdown can bring in, and keeps count of its pictures: the end of
+/// one does not say where it leads.
+#[derive(Default)]
+struct Pictures<'t> {
+    /// Whether each picture that is open has become a link.
+    linked: Vec<bool>,
+    /// Where the link leads that has no words yet.
+    wordless: Option<CowStr<'t>>,
+}
+
+impl<'t> Pictures<'t> {
+    /// Raw HTML is shown as text, links lead nowhere but to pages, and a picture that the page
+    /// does not carry itself is a link to it.
+    fn inert(&mut self, event: Event<'t>) -> impl Iterator<Item = Event<'t>> + use<'t> {
+        let wordless = self.wordless.take();
+        let mut words = None;
+        let event = match event {
+            Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),
+            Event::Start(Tag::Link {
+                link_type,
+                dest_url,
+                title,
+                id,
+            }) => Event::Start(Tag::Link {
+                link_type,
+                dest_url: safe(dest_url),
+                title,
+                id,
+            }),
+            Event::Start(Tag::Image {
+                link_type,
+                dest_url,
+                title,
+                id,
+            }) if !is_carried(&dest_url) => {
+                self.linked.push(true);
+                self.wordless = Some(dest_url.clone());
+                Event::Start(Tag::Link {
+                    link_type,
+                    dest_url: safe(dest_url),
+                    title,
+                    id,
+                })
+            }
+            Event::Start(Tag::Image { .. }) => {
+                self.linked.push(false);
+                event
+            }
+            Event::End(TagEnd::Image) if self.linked.pop() == Some(true) => {
+                words = wordless.map(Event::Text);
+                Event::End(TagEnd::Link)
+            }
+            event => event,
+        };
+        words.into_iter().chain(std::iter::once(event))
     }
 }
+
+/// Whether the page carries the picture itself.
+fn is_carried(url: &str) -> bool {
+    url.get(..DATA_IMAGE.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(DATA_IMAGE))
+}
+
+const DATA_IMAGE: &str = "data:image/";
 
 fn safe(url: CowStr<'_>) -> CowStr<'_> {
     let scheme = url
@@ -103,7 +140,6 @@ fn safe(url: CowStr<'_>) -> CowStr<'_> {
         None | Some("http" | "https" | "mailto") => url,
         // A colon after a slash belongs to a path.
         Some(path) if path.contains(['/', '#', '?']) => url,
-        Some("data") if url.to_ascii_lowercase().starts_with("data:image/") => url,
         Some(_) => CowStr::Borrowed("#"),
     }
 }

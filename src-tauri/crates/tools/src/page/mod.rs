@@ -3,14 +3,19 @@
 //! A page is parsed as a browser parses it. Citations count in its text only; its statements are
 //! the sentences of its blocks. What a statement is, and what is not:
 //!
-//! - Headings, captions, and what stands in `header`, `footer`, `nav` and `aside` are the author's
-//!   own words about the page: there it may say what was searched and what was not found.
+//! - Headings and names of things (`th`, `dt`, `pre`) state nothing. What stands in `header`,
+//!   `footer`, `nav` and `aside` are the author's own words about the page: there it may say what
+//!   was searched and what was not found, in a few sentences.
 //! - Sentences of fewer than four words, questions, and a line that ends with a colon before a
 //!   list, a table or a quotation state nothing.
 //! - A table's row, a quotation and a figure are one block each, and a citation in the caption of
-//!   a table or figure, or in the footer of a quotation, covers all of it.
+//!   a table or figure, or in the footer of a quotation, covers all of it. A table's caption is
+//!   covered by any citation in the table.
+//! - Where a citation can't stand (`svg`, `textarea`, a link), the words count all the same: a
+//!   figure with a caption that cites covers a drawing.
 //! - In every other block one citation covers the block.
 
+mod active;
 mod ledger;
 mod markdown;
 mod render;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use html5ever::serialize::{SerializeOpts, TraversalScope, serialize};
+use longrein_core::evidence::is_too_short;
 use longrein_protocol::source::{Claim, ClaimState, SourceMeta, TextRange};
 use longrein_protocol::{BlobHash, SourceId};
 use scraper::{Html, Node};
@@ -17,6 +18,10 @@ use super::survey::{PlacedToken, Survey};
 const AUTHORS_NAMED: usize = 6;
 
 const STYLE: &str = include_str!("references.css");
+
+/// What a copy may load, wherever it is opened: nothing but what it carries itself.
+const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+    img-src data:; font-src data:; base-uri 'none'; form-action 'none'";
 
 /// The page with its citations rendered. `claims` is the ledger of `survey`.
 pub(crate) fn render(
@@ -38,7 +43,8 @@ pub(crate) fn render(
     let marks = Marks::of(&page);
     marks.place(&mut page, &tokens);
     let html = marks.replace(&written(&page), |name| match name {
-        "head" => format!("<meta charset=\"utf-8\"><style id=\"lr-style\">{STYLE}</style>"),
+        // First, because a policy holds for what follows it only.
+        "head" => format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\"><meta charset=\"utf-8\"><style id=\"lr-style\">{STYLE}</style>"),
         "body" => references.section(),
         number => number
             .parse()
@@ -207,10 +213,10 @@ impl<'a> References<'a> {
             if let Some(page) = page(claim.found) {
                 let _ = write!(hint, ", {page}");
             }
-            if let Some(doubt) = doubt(claim.state) {
+            if let Some(doubt) = doubt(claim) {
                 let _ = write!(hint, " ({doubt})");
             }
-            let class = if doubt(claim.state).is_some() {
+            let class = if doubt(claim).is_some() {
                 "lr-cite lr-doubt"
             } else {
                 "lr-cite"
@@ -268,7 +274,7 @@ impl Reference<'_> {
             if let Some(page) = page(claim.found) {
                 let _ = write!(html, ", {page}");
             }
-            if let Some(doubt) = doubt(claim.state) {
+            if let Some(doubt) = doubt(claim) {
                 let _ = write!(html, " <strong>{doubt}</strong>");
             }
             html.push_str("</li>");
@@ -311,9 +317,12 @@ fn page(found: Option<TextRange>) -> Option<String> {
     found?.page.map(|page| format!("page {page}"))
 }
 
-fn doubt(state: ClaimState) -> Option<&'static str> {
-    match state {
+fn doubt(claim: &Claim) -> Option<&'static str> {
+    match claim.state {
         ClaimState::Near => Some("not in these words"),
+        ClaimState::NotFound if claim.quote.as_deref().is_some_and(is_too_short) => {
+            Some("too short to show anything")
+        }
         ClaimState::NotFound => Some("not found in this source"),
         ClaimState::Verbatim
         | ClaimState::Cited

@@ -8,13 +8,17 @@ use longrein_core::evidence::{Cited, Found, sentences, tokens};
 use longrein_protocol::SourceId;
 use scraper::{Html, Node};
 
-use super::TOLD_LIMIT;
+use super::active::Active;
+use super::{TOLD_LIMIT, active};
 use crate::show;
 
 /// The most citations of one page.
 const CITATIONS_LIMIT: usize = 2_000;
 /// A sentence with fewer words states nothing.
 const STATEMENT_WORDS: usize = 4;
+/// The most statements without a citation that each of `header`, `footer`, `nav` and `aside` may
+/// hold on one page: enough to say what was searched and what was not found, too few for a report.
+pub(super) const OWN_STATEMENTS: usize = 10;
 /// How much of a place a fault shows.
 const PLACE_BYTES: usize = 60;
 
@@ -27,6 +31,8 @@ pub(crate) struct Survey {
     pub(crate) faults: Vec<String>,
     /// In the order of the page.
     pub(crate) statements: Vec<Statement>,
+    /// What makes the page show something else than what it says, in a few words each.
+    pub(crate) active: Vec<String>,
 }
 
 /// A sentence that cites, or that should.
@@ -64,6 +70,15 @@ pub(crate) fn survey(page: &Html) -> Survey {
             Node::Text(text) => walk.text(node, text),
             Node::Comment(comment) => walk.misplaced(comment, "a comment"),
             Node::Element(element) => {
+                match active::of(element) {
+                    Some(Active::Refused(what)) => walk.fault(format!(
+                        "{what} can show what the page itself does not hold: take it out"
+                    )),
+                    Some(Active::Changing(what)) if walk.active.len() < TOLD_LIMIT => {
+                        walk.active.push(what);
+                    }
+                    Some(Active::Changing(_)) | None => {}
+                }
                 for (name, value) in element.attrs() {
                     walk.misplaced(
                         value,
@@ -93,15 +108,28 @@ struct Block {
     tokens: Vec<(usize, PlacedToken)>,
 }
 
+/// Who speaks in a block.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Voice {
+    /// The page: what it states rests on sources.
+    Page,
+    /// A heading or a name of something, which states nothing.
+    Label,
+    /// The author, about the page, in an element of this name.
+    Own(&'static str),
+}
+
 #[derive(Default)]
 struct Walk {
     title: String,
     heading: String,
     faults: Vec<String>,
-    /// By their element, and whether they are exempt; in the order in which they begin.
-    blocks: Vec<((NodeId, bool), Block)>,
-    numbers: BTreeMap<(NodeId, bool), usize>,
-    /// Tables, figures and quotations whose caption or footer cites.
+    active: Vec<String>,
+    /// By their element and voice, in the order in which they begin.
+    blocks: Vec<((NodeId, Voice), Block)>,
+    numbers: BTreeMap<(NodeId, Voice), usize>,
+    /// Tables, figures and quotations whose caption or footer cites, and captions of tables that
+    /// cite.
     covered: BTreeSet<NodeId>,
     citations: usize,
 }
@@ -137,17 +165,17 @@ impl Walk {
         if names.contains(&"title") && names.contains(&"head") {
             self.title.push_str(text);
         }
-        if let Some(name) = names.iter().find(|name| is_no_text(name)) {
+        if let Some(name) = names.iter().find(|name| is_hidden(name)) {
             self.misplaced(text, &format!("<{name}>"));
             return;
         }
         if names.contains(&"h1") && self.heading.len() < 4 * PLACE_BYTES {
             self.heading.push_str(text);
         }
-        let exempt = names.iter().any(|name| is_exempt(name));
+        let voice = voice(&names);
         let (id, part) = block_of(node);
-        let number = *self.numbers.entry((id, exempt)).or_insert_with(|| {
-            self.blocks.push(((id, exempt), Block::default()));
+        let number = *self.numbers.entry((id, voice)).or_insert_with(|| {
+            self.blocks.push(((id, voice), Block::default()));
             self.blocks.len() - 1
         });
         if self.blocks[number]
@@ -158,7 +186,7 @@ impl Walk {
         {
             self.blocks[number].1.words(" ");
         }
-        if let Some(name) = names.iter().find(|name| is_pressed(name)) {
+        if let Some(name) = names.iter().find(|name| takes_no_link(name)) {
             self.misplaced(text, &format!("<{name}>"));
             self.blocks[number].1.words(text);
             return;
@@ -199,7 +227,8 @@ impl Walk {
             ));
         }
         let mut statements = Vec::new();
-        for ((id, exempt), block) in self.blocks {
+        let mut own: BTreeMap<Voice, usize> = BTreeMap::new();
+        for ((id, voice), block) in self.blocks {
             let ranges = sentences(&block.text);
             let sentence = |range: &Range<usize>| block.text[range.clone()].to_owned();
             if block.tokens.is_empty() {
@@ -209,20 +238,29 @@ impl Walk {
                             .ancestors()
                             .any(|outer| self.covered.contains(&outer.id()))
                 });
-                if exempt || covered {
+                if voice == Voice::Label || covered {
                     continue;
                 }
                 let introduces = page.tree.get(id).is_some_and(introduces);
-                statements.extend(
-                    ranges
-                        .iter()
-                        .map(sentence)
-                        .filter(|sentence| states(sentence, introduces))
-                        .map(|sentence| Statement {
-                            sentence,
-                            token: None,
-                        }),
-                );
+                let stated: Vec<String> = ranges
+                    .iter()
+                    .map(sentence)
+                    .filter(|sentence| states(sentence, introduces))
+                    .collect();
+                let free = match voice {
+                    Voice::Own(_) => {
+                        let left = own.entry(voice).or_insert(OWN_STATEMENTS);
+                        let free = stated.len().min(*left);
+                        *left -= free;
+                        free
+                    }
+                    Voice::Page | Voice::Label => 0,
+                };
+                let uncited = stated.into_iter().skip(free);
+                statements.extend(uncited.map(|sentence| Statement {
+                    sentence,
+                    token: None,
+                }));
                 continue;
             }
             for (offset, token) in block.tokens {
@@ -246,6 +284,7 @@ impl Walk {
             title: title.split_whitespace().collect::<Vec<_>>().join(" "),
             faults: self.faults,
             statements,
+            active: self.active,
         }
     }
 }
@@ -303,14 +342,22 @@ fn block_of(node: NodeRef<'_, Node>) -> (NodeId, NodeId) {
     (whole.map_or(inner, |whole| whole.id()), inner)
 }
 
-/// The table, figure or quotation that a citation in its caption or footer covers.
+/// What a citation covers besides its block: in a caption or a footer the whole table, figure or
+/// quotation; elsewhere in a table its caption.
 fn covering(node: NodeRef<'_, Node>) -> Option<NodeId> {
-    let caption = node.ancestors().find(|outer| {
+    let Some(caption) = node.ancestors().find(|outer| {
         matches!(
             element(outer),
             Some("caption" | "figcaption" | "footer" | "cite")
         )
-    })?;
+    }) else {
+        let named = |name| move |node: &NodeRef<'_, Node>| element(node) == Some(name);
+        let table = node.ancestors().find(named("table"))?;
+        return table
+            .children()
+            .find(named("caption"))
+            .map(|node| node.id());
+    };
     let wanted: &[&str] = match element(&caption) {
         Some("caption") => &["table"],
         Some("figcaption") => &["figure"],
@@ -374,54 +421,38 @@ fn is_inline(name: &str) -> bool {
     )
 }
 
-/// The author's own words about the page.
-fn is_exempt(name: &str) -> bool {
+/// Who speaks in text that stands in elements of these `names`, from the inside out.
+fn voice(names: &[&str]) -> Voice {
+    let own = ["header", "footer", "nav", "aside"]
+        .into_iter()
+        .find(|own| names.contains(own));
+    // The links of a table of contents repeat the page's headings.
+    let leads = own == Some("nav") && names.contains(&"a");
+    if leads || names.iter().any(|name| is_label(name)) {
+        return Voice::Label;
+    }
+    own.map_or(Voice::Page, Voice::Own)
+}
+
+fn is_label(name: &str) -> bool {
     matches!(
         name,
-        "header"
-            | "footer"
-            | "nav"
-            | "aside"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "caption"
-            | "figcaption"
-            | "th"
-            | "dt"
-            | "summary"
-            | "label"
-            | "legend"
-            | "pre"
+        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "th" | "dt" | "pre"
     )
 }
 
-/// Where text is no text of the page.
-fn is_no_text(name: &str) -> bool {
+/// Where text is never seen.
+fn is_hidden(name: &str) -> bool {
     matches!(
         name,
-        "script"
-            | "style"
-            | "template"
-            | "title"
-            | "textarea"
-            | "select"
-            | "svg"
-            | "math"
-            | "iframe"
-            | "noscript"
-            | "noframes"
-            | "noembed"
-            | "object"
-            | "xmp"
-            | "plaintext"
+        "script" | "style" | "template" | "title" | "iframe" | "noframes" | "noembed" | "object"
     )
 }
 
-/// Where a link can't stand.
-fn is_pressed(name: &str) -> bool {
-    matches!(name, "a" | "button")
+/// Where text is seen and a link can't stand.
+fn takes_no_link(name: &str) -> bool {
+    matches!(
+        name,
+        "a" | "button" | "textarea" | "select" | "svg" | "math" | "noscript" | "xmp" | "plaintext"
+    )
 }

@@ -5,6 +5,7 @@ use expect_test::{Expect, expect};
 use longrein_protocol::SourceId;
 use longrein_protocol::source::{ClaimState, PdfReceipt, SourceMeta};
 
+use super::survey::OWN_STATEMENTS;
 use super::*;
 
 const GRAPHS: &str = "A hierarchical graph answers queries fast. It needs three times the mem-\nory of a flat index.";
@@ -150,8 +151,99 @@ fn statements_without_a_citation_are_told_and_the_authors_own_words_are_not() {
             cited S1: Another kind of index here
             uncited: A third kind of index has none
             cited S1: They say so
+            uncited: A figure that shows nothing cited.
         "#]],
     );
+}
+
+#[test]
+fn what_is_seen_counts_wherever_it_stands() {
+    check(
+        Media::Html,
+        "<svg><title>A title is hardly ever seen</title><text>The drawing states this here</text></svg>\
+         <textarea>The field states this here</textarea><noscript><p>Without scripts this is stated</p></noscript>\
+         <figure><svg><text>The figure states this here</text></svg><figcaption>So does its caption here.</figcaption></figure>\
+         <figure><svg><text>A cited figure states this</text></svg><figcaption>Cited for all [S1]</figcaption></figure>\
+         <table><caption>A caption without any citation</caption><tr><td>1</td></tr></table>\
+         <table><caption>A caption over cited rows</caption><tr><td>One [S1]</td></tr></table>\
+         <details><summary>A summary states this here</summary></details>",
+        expect![[r#"
+            uncited: The drawing states this here
+            uncited: The field states this here
+            uncited: Without scripts this is stated
+            uncited: The figure states this here So does its caption here.
+            cited S1: A cited figure states this Cited for all
+            uncited: A caption without any citation
+            cited S1: One
+            uncited: A summary states this here
+            fault: <noscript> can show what the page itself does not hold: take it out
+        "#]],
+    );
+}
+
+#[test]
+fn the_authors_own_words_are_few() {
+    let aside = "<aside><h2>What this aside is about</h2><p>This is stated in passing.</p></aside>";
+    let link = "<nav><a href='#x'>What the documents say here</a></nav>";
+    let page = format!("{}{}", aside.repeat(OWN_STATEMENTS), link.repeat(50));
+    check(Media::Html, &page, expect![[r#""#]]);
+    let page = format!("{page}{aside}<footer>Made by the research agent today.</footer>");
+    check(
+        Media::Html,
+        &page,
+        expect![[r#"
+        uncited: This is stated in passing.
+    "#]],
+    );
+}
+
+#[test]
+fn words_that_stand_in_every_text_are_no_evidence() {
+    let text = "<p>Graphs are fast [S1: \"A\"], flat is slow [S2: \"the\"], and fast [S1: \"queries fast\"].</p>";
+    check(
+        Media::Html,
+        text,
+        expect![[r#"
+        not_found S1 “A”: Graphs are fast, flat is slow, and fast.
+        not_found S2 “the”: Graphs are fast, flat is slow, and fast.
+        not_found S1 “queries fast”: Graphs are fast, flat is slow, and fast.
+    "#]],
+    );
+    let claims = ledger(&survey(&parse(text, Media::Html).unwrap()), &sources());
+    expect![[r#"
+        The quote “A” (at “Graphs are fast, flat is slow, and fast.”) is too short to show anything. Quote three words of S1 or more.
+        The quote “the” (at “Graphs are fast, flat is slow, and fast.”) is too short to show anything. Quote three words of S2 or more.
+        The quote “queries fast” (at “Graphs are fast, flat is slow, and fast.”) is too short to show anything. Quote three words of S1 or more."#]].assert_eq(&differences(&claims, true).join("\n"));
+    let html = rendered(Media::Html, text);
+    assert!(html.contains("(too short to show anything)"), "{html}");
+}
+
+#[test]
+fn a_copy_has_no_network_wherever_it_is_opened() {
+    for text in [
+        "<script src=x></script><p>Words.",
+        "<html><head><title>x</title></head><body>",
+    ] {
+        let html = rendered(Media::Html, text);
+        let head = html.split_once("<head>").unwrap().1;
+        assert!(
+            head.starts_with("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'\"><meta charset=\"utf-8\">"),
+            "{html}"
+        );
+    }
+}
+
+#[test]
+fn a_picture_from_elsewhere_becomes_a_link_in_markdown() {
+    let html = rendered(
+        Media::Markdown,
+        "![a *plot*](https://example.org/a.png) ![](https://example.org/b.png) ![dot](data:image/png;base64,AAAA) ![x](javascript:y)",
+    );
+    let body = html.split_once("<main>").unwrap().1;
+    expect![[r##"
+
+        <p><a href="https://example.org/a.png">a <em>plot</em></a> <a href="https://example.org/b.png">https://example.org/b.png</a> <img src="data:image/png;base64,AAAA" alt="dot"> <a href="#">x</a></p>
+    "##]].assert_eq(body.split_once("</main>").unwrap().0);
 }
 
 #[test]
@@ -241,7 +333,7 @@ fn a_page_is_rendered_with_links_into_its_references() {
         .replace("<li", "\n<li")
         .replace("<p", "\n<p");
     expect![[r##"
-        <!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><style id="lr-style">…</style><title>Indexes</title></head><body>
+        <!DOCTYPE html><html lang="en"><head><meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'"><meta charset="utf-8"><style id="lr-style">…</style><title>Indexes</title></head><body>
         <p class="lead" data-x="1">Fast &amp; good <a class="lr-cite" id="lr-cite-1" href="#lr-S1" role="doc-noteref" title="“answers queries fast” — Graphs &amp; &lt;script&gt;alert(1)&lt;/script&gt; &quot;trees&quot;">[1]</a>; flat <a class="lr-cite" id="lr-cite-2" href="#lr-S2" role="doc-noteref" title="“flat index scans” — Flat, page 2">[2]</a><a class="lr-cite" id="lr-cite-3" href="#lr-S3" role="doc-noteref" title="On the web">[3]</a><a class="lr-cite" id="lr-cite-4" href="#lr-S1" role="doc-noteref" title="“three times the memory” — Graphs &amp; &lt;script&gt;alert(1)&lt;/script&gt; &quot;trees&quot;">[1]</a>.</p>
         <p>Near <a class="lr-cite lr-doubt" id="lr-cite-5" href="#lr-S1" role="doc-noteref" title="“needs four times the memory of a flat index” — Graphs &amp; &lt;script&gt;alert(1)&lt;/script&gt; &quot;trees&quot; (not in these words)">[1]</a>.</p><script>if (1 < 2 && a[0]) {}</script><section id="lr-references" role="doc-bibliography" aria-labelledby="lr-references-title"><h2 id="lr-references-title">References</h2><ol>
         <li id="lr-S1">
@@ -277,7 +369,7 @@ fn what_a_document_says_of_itself_is_inert_on_the_page() {
     );
     assert!(
         html.starts_with(
-            "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><style id=\"lr-style\">"
+            "<!DOCTYPE html>\n<html><head><meta http-equiv=\"Content-Security-Policy\""
         ),
         "{html}"
     );
