@@ -309,12 +309,12 @@ async fn what_does_not_hold_is_told_at_once_and_again_by_the_verifier() {
         What does not hold yet:
         - The quote “answers most queries fast” is not in S1; the closest words there are “answers queries fast.”. Quote the words as they stand.
         - The quote “bananas are rich in potassium” (at “Bananas are rich.”) is not in S2, nor anything like it. Quote words that stand there, or drop the claim.
-        - “This one has no source at all.” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>."#]].assert_eq(&desk.publish("index.html").await);
+        - “This one has no source at all.” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>, which hold at most 10 such sentences each."#]].assert_eq(&desk.publish("index.html").await);
     expect![[r#"
         every quote in index.html is in its source, and nothing is uncited: does not hold: 0 of 2 quotes verbatim, 1 statement without a citation
         - The quote “answers most queries fast” is not in S1; the closest words there are “answers queries fast.”. Quote the words as they stand.
         - The quote “bananas are rich in potassium” (at “Bananas are rich.”) is not in S2, nor anything like it. Quote words that stand there, or drop the claim.
-        - “This one has no source at all.” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>.
+        - “This one has no source at all.” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>, which hold at most 10 such sentences each.
         - Citations in index.html that hold: 0; wanted: at least 3. Cite the sources that its statements rest on."#]].assert_eq(&desk.verify(evidence("index.html", Uncited::Forbid, 3)).await);
     expect![[r#"
         every quote in index.html is in its source: does not hold: 0 of 2 quotes verbatim, 1 statement without a citation
@@ -340,7 +340,7 @@ async fn the_verifier_holds_what_was_published_against_what_was_captured() {
     desk.publish("index.html").await;
     expect![[r#"
         every quote in index.html is in its source, and nothing is uncited: does not hold: 0 of 0 quotes verbatim, 1 statement without a citation
-        - “Something else that nobody published.” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>.
+        - “Something else that nobody published.” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>, which hold at most 10 such sentences each.
         - Citations in index.html that hold: 0; wanted: at least 2. Cite the sources that its statements rest on."#]].assert_eq(&desk.verify(forbid()).await);
     expect![[r#"
         every quote in other.html is in its source: does not hold: other.html is not published

@@ -8,7 +8,7 @@ use longrein_protocol::SourceId;
 use longrein_protocol::source::{Claim, ClaimState, SourceMeta, TextRange};
 
 use super::TOLD_LIMIT;
-use super::survey::Survey;
+use super::survey::{OWN_STATEMENTS, Survey};
 use crate::show;
 
 /// How much of a sentence or a quote a message shows.
@@ -136,7 +136,7 @@ fn difference(claim: &Claim, uncited: bool) -> Option<String> {
         )),
         ClaimState::Uncited => uncited.then(|| {
             format!(
-                "“{sentence}” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>."
+                "“{sentence}” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>, which hold at most {OWN_STATEMENTS} such sentences each."
             )
         }),
     }

@@ -432,7 +432,7 @@ fn what_does_not_hold_is_told_in_lines_that_say_how_to_mend_it() {
     expect![[r#"
         The quote “needs four times the memory of a flat index” is not in S1; the closest words there are “needs three times the memory of a flat index.”. Quote the words as they stand.
         The quote “bananas are yellow fruit” (at “Gone.”) is not in S2, nor anything like it. Quote words that stand there, or drop the claim.
-        “This statement has no citation.” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>.
+        “This statement has no citation.” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>, which hold at most 10 such sentences each.
         “Unread source here.” cites S9, and this run has no such source. Cite one that it read."#]].assert_eq(&differences(&claims, true).join("\n"));
     assert_eq!(differences(&claims, false).len(), 3);
     let uncited = "<p>This statement has no citation.</p>".repeat(50);
