@@ -129,7 +129,7 @@ pub struct Run {
     /// Use this model instead of the agent's
     #[arg(long, value_name = "PROVIDER/MODEL")]
     pub model: Option<String>,
-    /// Use this folder as the library instead of the agent's; several are given one by one
+    /// Use this folder as the library instead of the agent's; may be given several times
     #[arg(long, value_name = "DIR")]
     pub library: Option<Vec<PathBuf>>,
     /// Keep waiting when the run needs your answer
@@ -271,7 +271,7 @@ pub struct Demo {
     /// Ask something else
     #[arg(long, value_name = "TEXT")]
     pub question: Option<String>,
-    /// Read this folder instead of the demonstration library; several are given one by one
+    /// Read this folder instead of the demonstration library; may be given several times
     #[arg(long, value_name = "DIR")]
     pub library: Option<Vec<PathBuf>>,
 }

@@ -100,6 +100,40 @@ fn a_disk_that_fills_up_in_the_middle_parks_the_run_and_loses_nothing() {
 }
 
 #[test]
+fn a_data_folder_that_can_not_be_written_is_read_and_says_so() {
+    let home = Home::new();
+    let Some(disk) = SmallDisk::mount(home.path().join("disk"), 8) else {
+        eprintln!("skipped: a small disk can't be mounted here");
+        return;
+    };
+    let data = disk.0.join("data");
+    let on_disk = |words: &[&str]| Running::start(home.command_on(&data, words)).outcome();
+    let run = on_disk(&["demo"]).run_id();
+    // Left by a process that is no more.
+    fs::create_dir_all(data.join("blobs/unfinished")).unwrap();
+    fs::write(data.join("blobs/unfinished/nobody"), "").unwrap();
+    let mut remount = Command::new("mount");
+    remount.args(["-o", "remount,ro"]).arg(&disk.0);
+    assert!(remount.status().unwrap().success());
+    for words in [&["runs"][..], &["show", &run], &["log", "check"]] {
+        let read = on_disk(words);
+        assert_eq!(read.status, 0, "{read}");
+    }
+    let watched = on_disk(&["watch", &run]);
+    assert_eq!(watched.status, 0, "{watched}");
+    let doctor = on_disk(&["doctor"]);
+    assert_eq!(doctor.status, 1, "{doctor}");
+    assert!(doctor.out.contains("limited  data folder"), "{doctor}");
+    let refused = on_disk(&["steer", &run, "More."]);
+    assert_ne!(refused.status, 0, "{refused}");
+    assert!(
+        refused.err.contains("can be read but not written"),
+        "{refused}"
+    );
+    assert!(refused.err.contains("--data-dir"), "{refused}");
+}
+
+#[test]
 fn a_full_disk_before_the_run_began_is_a_failure_with_a_word() {
     let home = Home::new();
     let Some(disk) = SmallDisk::mount(home.path().join("disk"), 1) else {

@@ -95,11 +95,13 @@ pub(crate) fn open(data_dir: &Path) -> Result<Opened, LogError> {
 
 /// Opens a database where nothing may be written. An older one is not made new there.
 fn open_to_read(data_dir: &Path, path: &Path) -> Result<Opened, LogError> {
-    // A log beside it that somebody else writes has to be read with it.
-    let log = path.with_extension("db-wal");
-    let reading = match log.metadata() {
-        Ok(log) if log.len() > 0 => Access::ReadOnly,
-        _ => Access::Unchanging,
+    // Somebody else who may write it has it open, or left a log that has to be read with it.
+    let log = path.with_extension("db-wal").metadata();
+    let is_shared = path.with_extension("db-shm").exists();
+    let reading = if is_shared || log.is_ok_and(|log| log.len() > 0) {
+        Access::ReadOnly
+    } else {
+        Access::Unchanging
     };
     let connection = connect(path, reading)?;
     let found = version(&connection).map_err(|error| fault::database(path, &error))?;

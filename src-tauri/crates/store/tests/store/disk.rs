@@ -128,13 +128,32 @@ fn a_database_that_was_cut_off_is_damaged_and_stays_as_it_is() {
 
 #[test]
 fn a_folder_that_can_not_be_written_can_be_read() {
+    for is_open_elsewhere in [false, true] {
+        read_what_can_not_be_written(is_open_elsewhere);
+    }
+}
+
+/// A copy that is made while the folder is open has a write-ahead log that counts.
+fn read_what_can_not_be_written(is_open_elsewhere: bool) {
     let Some(disk) = SmallDisk::new() else {
         eprintln!("not run: this process may not mount a small disk");
         return;
     };
+    let folder = tempfile::tempdir().unwrap();
     let (mut sample, fence) = block_on(async {
-        let store = Store::open(disk.path()).unwrap();
-        begun(&store, 1).await
+        let store = Store::open(folder.path()).unwrap();
+        let begun = begun(&store, 1).await;
+        if !is_open_elsewhere {
+            store.checkpoint().await.unwrap();
+        }
+        fs::create_dir(disk.path()).unwrap();
+        for suffix in ["", "-wal", "-shm"] {
+            let name = format!("longrein.db{suffix}");
+            if suffix.is_empty() || is_open_elsewhere {
+                fs::copy(folder.path().join(&name), disk.path().join(&name)).unwrap();
+            }
+        }
+        begun
     });
     let mut remount = Command::new("mount");
     remount.args(["-o", "remount,ro"]).arg(disk.0.path());
