@@ -69,35 +69,8 @@ impl LiveText for NoLiveText {
     fn thinking(&self, _more: &str) {}
 }
 
-/// One block of a response.
-#[derive(Clone, PartialEq, Debug)]
-pub enum ReplyBlock {
-    /// Words.
-    Text {
-        /// Markdown.
-        text: String,
-        /// The provider's own form, when it has to be sent back.
-        raw: Option<String>,
-    },
-    /// Reasoning.
-    Thinking {
-        /// Plain text.
-        text: String,
-        /// The provider's own form, when it has to be sent back.
-        raw: Option<String>,
-    },
-    /// A call.
-    ToolUse {
-        /// The provider's id of the call; made up by the adapter where the provider gives none.
-        id: String,
-        /// The tool's name on the wire.
-        name: String,
-        /// The arguments as the model wrote them; may not be JSON.
-        arguments: String,
-        /// The provider's own form, when it has to be sent back.
-        raw: Option<String>,
-    },
-}
+/// One block of a response: what the model said, before it is recorded.
+pub use longrein_core::dialect::Said as ReplyBlock;
 
 /// A whole response.
 #[derive(Clone, PartialEq, Debug)]
