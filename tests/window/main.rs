@@ -6,6 +6,7 @@ mod in_the_window {
     mod artifact;
     mod closing;
     mod demo;
+    mod policy;
     mod reload;
     mod starting;
 }

@@ -37,8 +37,11 @@ impl Longrein {
     }
 
     fn marked(&self, mut line: RunLine) -> RunLine {
-        let driven = line.run.parse().is_ok_and(|run| self.is_driven(run));
-        line.state = view::with_driver(line.state, driven);
+        // Only a run that works needs a driver, and asking for one is a look at the disk.
+        if line.state == RunState::Running {
+            let driven = line.run.parse().is_ok_and(|run| self.is_driven(run));
+            line.state = view::with_driver(line.state, driven);
+        }
         if line.state == RunState::Interrupted && line.reason.is_empty() {
             line.reason = "Its process ended; nobody drives it.".to_owned();
         }
