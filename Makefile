@@ -22,12 +22,12 @@ run: ## Build what is needed and run the demo: in a window where there is a disp
 .PHONY: run-window run-command
 run-window: setup-window $(UI_BUILT)
 	@echo "building the desktop app (a few minutes the first time)"
-	@cargo build --locked --quiet -p longrein-desktop
+	@cargo build --locked $$([ -t 2 ] || echo --quiet) -p longrein-desktop
 	@exec target/debug/longrein-desktop --demo
 
 run-command: setup-build
 	@echo "building the longrein command (a minute or two the first time)"
-	@cargo build --locked --quiet -p longrein-cli
+	@cargo build --locked $$([ -t 2 ] || echo --quiet) -p longrein-cli
 	@exec target/debug/longrein demo
 
 test: ## Run every test there is, with a table at the end

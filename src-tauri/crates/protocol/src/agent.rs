@@ -207,8 +207,9 @@ pub struct EvidenceCriterion {
     /// Whether statements without a citation are let through.
     #[serde(default)]
     pub uncited: Uncited,
-    /// The least number of citations.
-    #[serde(default = "one")]
+    /// The least number of citations. With 0, a page that states nothing is let through: what a
+    /// library does not answer may be said.
+    #[serde(default)]
     pub min_citations: u32,
 }
 

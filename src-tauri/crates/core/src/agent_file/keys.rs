@@ -168,7 +168,7 @@ pub(super) const TOKENS: RangeInclusive<u32> = 1_000..=u32::MAX;
 pub(super) const WORKING_MINUTES: RangeInclusive<u32> = 1..=525_600;
 pub(super) const ACTIONS: RangeInclusive<u32> = 1..=1_000_000;
 pub(super) const MIN_BYTES: RangeInclusive<u32> = 1..=1_000_000_000;
-pub(super) const MIN_CITATIONS: RangeInclusive<u32> = 1..=10_000;
+pub(super) const MIN_CITATIONS: RangeInclusive<u32> = 0..=10_000;
 
 /// What the schema says of whole numbers: the type, its key, the range.
 pub(super) const WHOLE_RANGES: &[(&str, &str, RangeInclusive<u32>)] = &[

@@ -367,10 +367,10 @@ fn a_criterion_that_can_not_be_checked_is_told() {
         "#]],
     );
     refused(
-        "[[done_when]]\nevidence = \"a\"\nuncited = \"forbidden\"\nmin_citations = 0",
+        "[[done_when]]\nevidence = \"a\"\nuncited = \"forbidden\"\nmin_citations = 10_001",
         expect![[r#"
             3:11 done_when[1].uncited | done_when[1].uncited can't be “forbidden”. | Did you mean “forbid”?
-            4:17 done_when[1].min_citations | done_when[1].min_citations can't be 0. | Give a number from 1 to 10,000.
+            4:17 done_when[1].min_citations | done_when[1].min_citations can't be 10001. | Give a number from 0 to 10,000.
         "#]],
     );
 }

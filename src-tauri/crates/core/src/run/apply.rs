@@ -51,10 +51,7 @@ impl Run {
             Payload::ModelRequested(requested) => self.requested(requested),
             Payload::ModelResponded(responded) => self.responded(responded),
             Payload::ModelFailed(failed) => self.failed(failed),
-            Payload::ModelAbandoned(_) => {
-                self.request = Request::None;
-                self.settle_step();
-            }
+            Payload::ModelAbandoned(_) => self.abandoned(),
             Payload::NoticeGiven(notice) => {
                 self.bad_reply = None;
                 self.checked = false;
@@ -220,6 +217,8 @@ impl Run {
             self.used.steps += 1;
         }
         self.reserved = (requested.reserved_in, requested.reserved_out);
+        self.unsettled.0 = self.unsettled.0.saturating_add(requested.reserved_in);
+        self.unsettled.1 = self.unsettled.1.saturating_add(requested.reserved_out);
         self.used.tokens_in = self.used.tokens_in.saturating_add(requested.reserved_in);
         self.used.tokens_out = self.used.tokens_out.saturating_add(requested.reserved_out);
         self.request = Request::InFlight {
@@ -231,6 +230,8 @@ impl Run {
     fn settle(&mut self) {
         self.used.tokens_in -= self.reserved.0.min(self.used.tokens_in);
         self.used.tokens_out -= self.reserved.1.min(self.used.tokens_out);
+        self.unsettled.0 -= self.reserved.0.min(self.unsettled.0);
+        self.unsettled.1 -= self.reserved.1.min(self.unsettled.1);
         self.reserved = (0, 0);
     }
 
@@ -262,6 +263,14 @@ impl Run {
             self.bad_reply = Some(responded.stop);
             self.bad_replies += 1;
         }
+        self.settle_step();
+    }
+
+    /// The step is made again; what the lost request used stays reserved, since nobody knows it.
+    fn abandoned(&mut self) {
+        self.used.steps -= u32::from(self.used.steps > 0);
+        self.reserved = (0, 0);
+        self.request = Request::None;
         self.settle_step();
     }
 

@@ -288,6 +288,9 @@ pub struct Run {
     pub request: Request,
     /// What the request in flight holds in reserve: tokens in, tokens out.
     pub reserved: (u32, u32),
+    /// Reservations that count against the budget and were never settled, because the request is
+    /// in flight or was lost: what it used is not known.
+    pub unsettled: (u32, u32),
     /// Calls of the last response that are no actions yet.
     pub pending: VecDeque<PendingCall>,
     /// The actions of the current step, in the order of the calls.
@@ -367,6 +370,15 @@ impl Run {
         self.created
             .as_ref()
             .map_or(0, |created| created.window_tokens)
+    }
+
+    /// Input and output tokens that are known to be used.
+    pub fn tokens_known(&self) -> (u32, u32) {
+        let used = (self.used.tokens_in, self.used.tokens_out);
+        (
+            used.0.saturating_sub(self.unsettled.0),
+            used.1.saturating_sub(self.unsettled.1),
+        )
     }
 
     /// An action of the current step.

@@ -136,11 +136,11 @@ impl View {
                 limit: Some(budget.steps),
             },
             tokens_in: Meter {
-                used: run.used.tokens_in,
+                used: run.tokens_known().0,
                 limit: budget.tokens_in,
             },
             tokens_out: Meter {
-                used: run.used.tokens_out,
+                used: run.tokens_known().1,
                 limit: budget.tokens_out,
             },
             working_seconds: Meter {

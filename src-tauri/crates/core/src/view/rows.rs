@@ -16,7 +16,7 @@ use longrein_protocol::{ActionId, Body, ToolErrorClass};
 use super::words;
 use super::{ROW_TEXT_BYTES, View};
 use crate::compile::Content;
-use crate::run::ActionStage;
+use crate::run::{ActionStage, Request};
 
 /// The body of a block that a row shows.
 pub fn shown_body(block: &Block) -> Option<&Body> {
@@ -269,7 +269,8 @@ impl View {
             action.effect == Effect::Read
                 || action.repeat == longrein_protocol::tool::Repeat::Repeatable
         });
-        let text = words::resumed(resumed.why, lost.count(), repeatable);
+        let request = self.run().request == Request::Lost;
+        let text = words::resumed(resumed.why, request, lost.count(), repeatable);
         if resumed.why == longrein_protocol::event::ResumeReason::Asked {
             return self.plain(event, RowContent::Notice { text }, None);
         }

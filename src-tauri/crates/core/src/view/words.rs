@@ -60,7 +60,7 @@ pub fn class(class: ToolErrorClass) -> &'static str {
 }
 
 /// Why a run goes on.
-pub fn resumed(why: ResumeReason, in_flight: usize, repeated: bool) -> String {
+pub fn resumed(why: ResumeReason, request: bool, actions: usize, repeatable: bool) -> String {
     let before = match why {
         ResumeReason::Interrupted => "The process ended here and another one took the run up.",
         ResumeReason::TakenOver => {
@@ -68,10 +68,13 @@ pub fn resumed(why: ResumeReason, in_flight: usize, repeated: bool) -> String {
         }
         ResumeReason::Asked => return "You said to go on.".to_owned(),
     };
-    let after = match (in_flight, repeated) {
-        (0, _) => "Nothing was in flight.",
-        (_, true) => "What was in flight can be repeated safely.",
-        (_, false) => "What was in flight is in doubt.",
+    let after = match (request, actions, repeatable) {
+        (true, _, _) => {
+            "A model request was on its way: it is made again, and what it cost is not known."
+        }
+        (false, 0, _) => "Nothing was in flight.",
+        (false, _, true) => "What was in flight can be repeated safely.",
+        (false, _, false) => "What was in flight is in doubt.",
     };
     format!("{before} {after}")
 }
