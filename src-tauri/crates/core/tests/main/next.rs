@@ -272,3 +272,21 @@ fn paused_cancelled_and_finished_runs_owe_nothing_until_a_person_speaks() {
     "#]],
     );
 }
+
+#[test]
+fn a_lost_request_is_no_step_and_what_it_used_stays_reserved_but_unknown() {
+    let (run, _) = play(&format!("{ASKED}\nresumed interrupted\nabandoned"));
+    assert_eq!(
+        (run.used.steps, run.used.tokens_in, run.used.tokens_out),
+        (0, 125, 50)
+    );
+    assert_eq!(run.tokens_known(), (0, 0));
+    let (run, _) = play(&format!(
+        "{ASKED}\nresumed interrupted\nabandoned\ncompiled\nrequested\nreplies Yes."
+    ));
+    assert_eq!(
+        (run.used.steps, run.used.tokens_in, run.used.tokens_out),
+        (1, 225, 60)
+    );
+    assert_eq!(run.tokens_known(), (100, 10));
+}
