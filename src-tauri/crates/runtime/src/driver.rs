@@ -234,6 +234,10 @@ impl Driver {
                 self.reveal().await?;
                 continue;
             }
+            // What a person wished before a request is obeyed before it, however late the wake is.
+            if matches!(next, Next::Request { .. }) && self.read_inbox().await? {
+                continue;
+            }
             match next {
                 Next::Append(payloads) => payloads
                     .into_iter()
@@ -285,7 +289,7 @@ impl Driver {
 
     async fn receive(&mut self, message: Message) -> Result<(), DriveError> {
         match message {
-            Message::Wake => self.read_inbox().await,
+            Message::Wake => self.read_inbox().await.map(|_| ()),
             Message::Model(end) => self.model_ended(*end),
             Message::Tool(end) => self.tool_ended(*end),
         }
@@ -296,20 +300,23 @@ impl Driver {
         self.record(RunPaused {})
     }
 
-    async fn read_inbox(&mut self) -> Result<(), DriveError> {
+    /// Answers what is new in the inbox, and says whether anything was.
+    async fn read_inbox(&mut self) -> Result<bool, DriveError> {
         let Some(run) = self.run.id else {
-            return Ok(());
+            return Ok(false);
         };
+        let mut any = false;
         for (row, wish) in self.ports.log.wishes(run).await? {
             if self.taken.contains(&row) {
                 continue;
             }
+            any = true;
             self.taken.push(row);
             if self.answer(wish)? == InboxAnswer::EndEffects {
                 self.end_effects().await;
             }
         }
-        Ok(())
+        Ok(any)
     }
 
     /// Opens the tools; what the model is given is recorded when it is not what it had before.
