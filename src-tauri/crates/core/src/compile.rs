@@ -153,6 +153,32 @@ pub fn compile(run: &Run, dialect: &dyn Dialect, content: &Content<'_>) -> Compi
     }
 }
 
+/// The bytes of a request beside the conversation: one question and no tools.
+pub fn side_request(
+    dialect: &dyn Dialect,
+    model: &str,
+    system: &str,
+    question: &str,
+    max_output_tokens: u32,
+) -> String {
+    let name = model.split_once('/').map_or(model, |(_, name)| name);
+    let head = dialect.head(Head {
+        model: name,
+        system,
+        tools: &[],
+    });
+    let mut bytes: String = head.into_iter().map(|(_, piece)| piece).collect();
+    let question = Message::User {
+        text: question.to_owned(),
+    };
+    bytes.push_str(&dialect.message(0, &question));
+    bytes.push_str(&dialect.closing(Parameters {
+        max_output_tokens,
+        temperature: None,
+    }));
+    bytes
+}
+
 /// Fragments of the last request before its tail.
 fn frozen_fragments(run: &Run) -> u32 {
     let fresh = |section: Section| matches!(section, Section::Tail | Section::Closing);
@@ -306,7 +332,7 @@ fn class_name(class: longrein_protocol::ToolErrorClass) -> &'static str {
 /// The tail: what is open and what is left, fresh in every request.
 fn tail(run: &Run) -> String {
     let mut text = String::from("[harness]");
-    let steps = run.agent().map_or(0, |agent| agent.budget.steps);
+    let steps = run.limits.steps.unwrap_or(0);
     let _ = write!(text, " step {} of {steps}", run.used.steps + 1);
     if run.criteria().is_empty() {
         text.push_str("; no completion criteria");

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::tool::{Effect, Repeat};
+use crate::tool::{Effect, Recovery, Repeat};
+
+pub use crate::criterion::*;
 
 /// A saved configuration: model, instructions, tools, policy, budgets and completion criteria.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -91,6 +93,14 @@ pub struct ToolSettings {
     pub result_tokens: Option<u32>,
     /// How long one call may take, in seconds.
     pub timeout_seconds: Option<u32>,
+    /// How an unknown outcome is found out, and what takes it back.
+    pub recovery: Option<Recovery>,
+    /// Names of the arguments that are paths beneath the workspace.
+    pub paths: Option<Vec<String>>,
+    /// Names of the arguments that are addresses.
+    pub urls: Option<Vec<String>>,
+    /// Names of the arguments that are shell commands.
+    pub commands: Option<Vec<String>>,
 }
 
 /// What a rule or a default says of an action.
@@ -108,12 +118,29 @@ pub enum Decision {
     Deny,
 }
 
-/// One rule.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+/// One rule. Every condition that it names has to hold; a rule without a condition speaks of
+/// everything.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRule {
     /// A tool's name, or `server.*`.
-    pub tool: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// What the tool may do to the world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
+    /// Arguments by name, or by JSON pointer when the key begins with `/`; `*` stands for any text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub args: BTreeMap<String, String>,
+    /// A path beneath the workspace; `*` stands for a name, `**` for any folders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// A host, or `*.example.org` for a domain with all its hosts; `:port` may follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The first words of a simple command: `git log`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// What it decides.
     pub decision: Decision,
 }
@@ -159,6 +186,17 @@ pub struct Budget {
     pub working_minutes: Option<u32>,
     /// Actions started.
     pub actions: Option<u32>,
+    /// US dollars.
+    pub money_usd: Option<f64>,
+    /// Steps in a row that change nothing: no plan, file, source or artifact.
+    pub idle_steps: Option<u32>,
+}
+
+impl Budget {
+    /// The limit of money in millionths of a dollar.
+    pub fn money_micro(&self) -> Option<u64> {
+        self.money_usd.map(|usd| (usd * 1e6).round() as u64)
+    }
 }
 
 impl Default for Budget {
@@ -169,73 +207,8 @@ impl Default for Budget {
             tokens_out: None,
             working_minutes: Some(60),
             actions: None,
-        }
-    }
-}
-
-/// One completion condition.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Criterion {
-    /// A file exists in the workspace.
-    File(FileCriterion),
-    /// An artifact's citations hold.
-    Evidence(EvidenceCriterion),
-}
-
-/// `file = "index.html"`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FileCriterion {
-    /// The path beneath the workspace.
-    pub file: String,
-    /// Its least size in bytes.
-    #[serde(default = "one")]
-    pub min_bytes: u32,
-}
-
-fn one() -> u32 {
-    1
-}
-
-/// `evidence = "index.html"`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct EvidenceCriterion {
-    /// The artifact's path beneath the workspace.
-    pub evidence: String,
-    /// Whether statements without a citation are let through.
-    #[serde(default)]
-    pub uncited: Uncited,
-    /// The least number of citations. With 0, a page that states nothing is let through: what a
-    /// library does not answer may be said.
-    #[serde(default)]
-    pub min_citations: u32,
-}
-
-/// What to do with statements that carry no citation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Uncited {
-    /// They are listed.
-    #[default]
-    Allow,
-    /// They make the criterion fail.
-    Forbid,
-}
-
-impl Criterion {
-    /// The criterion in words.
-    pub fn in_words(&self) -> String {
-        match self {
-            Self::File(file) => format!("{} exists, at least {} bytes", file.file, file.min_bytes),
-            Self::Evidence(evidence) => match evidence.uncited {
-                Uncited::Allow => format!("every quote in {} is in its source", evidence.evidence),
-                Uncited::Forbid => format!(
-                    "every quote in {} is in its source, and nothing is uncited",
-                    evidence.evidence
-                ),
-            },
+            money_usd: None,
+            idle_steps: Some(40),
         }
     }
 }

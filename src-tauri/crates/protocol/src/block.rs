@@ -68,6 +68,10 @@ pub struct Usage {
     /// Output tokens that were reasoning.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning: u32,
+    /// What the provider says that it cost, in millionths of a dollar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", specta(type = Option<u32>))]
+    pub cost_micro: Option<u64>,
     /// Whether these are our own estimate because the provider said nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,

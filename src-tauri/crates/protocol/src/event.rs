@@ -108,12 +108,28 @@ payloads! {
     ActionStarted = "action.started";
     /// An action ended.
     ActionFinished = "action.finished";
+    /// What became of a started action is not known; what the tool declares says how it is found out.
+    ActionLost = "action.lost";
+    /// The status tool was asked what became of an action.
+    ActionQueried = "action.queried";
     /// An action may or may not have happened.
     ActionUncertain = "action.uncertain";
-    /// The person said what became of an uncertain action.
+    /// The person, or the status tool, said what became of an action.
     ActionReconciled = "action.reconciled";
+    /// The effect of an action was taken back.
+    ActionCompensated = "action.compensated";
+    /// The model asks the person.
+    QuestionAsked = "question.asked";
+    /// The person answered.
+    QuestionAnswered = "question.answered";
+    /// The rules beside the agent's own are now these.
+    PolicyChanged = "policy.changed";
     /// The same action with the same result, again and again.
     LoopDetected = "loop.detected";
+    /// Four fifths of a hard limit are used.
+    BudgetWarned = "budget.warned";
+    /// A person set hard limits anew.
+    BudgetRaised = "budget.raised";
     /// A hard limit is reached.
     BudgetExceeded = "budget.exceeded";
     /// The plan changed.
@@ -126,4 +142,14 @@ payloads! {
     VerificationStarted = "verification.started";
     /// The criteria were checked.
     VerificationFinished = "verification.finished";
+    /// A person has to accept the result.
+    AcceptanceRequested = "acceptance.requested";
+    /// The person accepted it, or did not.
+    AcceptanceResolved = "acceptance.resolved";
+    /// A request beside the steps is about to be sent.
+    SideRequested = "side.requested";
+    /// Its response came.
+    SideResponded = "side.responded";
+    /// No response came.
+    SideFailed = "side.failed";
 }

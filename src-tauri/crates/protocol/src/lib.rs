@@ -4,7 +4,9 @@
 pub mod agent;
 pub mod block;
 pub mod body;
+pub mod criterion;
 pub mod event;
+pub mod gate;
 pub mod ids;
 pub mod source;
 pub mod tool;

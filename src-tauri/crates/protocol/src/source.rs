@@ -100,6 +100,10 @@ pub enum ClaimState {
     SourceNotRead,
     /// A statement without a citation.
     Uncited,
+    /// A number of the sentence stands in the cited passage, with its unit.
+    NumberFound,
+    /// A number of the sentence does not stand in the cited passage, or with another unit.
+    NumberNotFound,
 }
 
 /// One line of an evidence ledger.
@@ -160,6 +164,9 @@ pub struct CriterionResult {
     pub criterion: String,
     /// Whether it holds.
     pub holds: bool,
+    /// Whether a person still has to say so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
     /// What was seen: `12 of 12 quotes verbatim`.
     pub evidence: String,
     /// What the model is told when it does not hold: what is off, where, and what would mend it.

@@ -27,6 +27,10 @@ pub enum Effect {
 pub enum Repeat {
     /// Doing it twice is the same as doing it once.
     Repeatable,
+    /// It takes a key: two calls with the same key are one, for as long as a key is valid.
+    Keyed,
+    /// Another tool says whether it happened.
+    Queryable,
     /// Never by itself: a person is asked.
     Once,
 }
@@ -52,6 +56,58 @@ pub enum ToolErrorClass {
     Cancelled,
 }
 
+/// How an unknown outcome of a tool is found out, and what takes it back.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Recovery {
+    /// For a keyed tool: the argument that takes the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_argument: Option<String>,
+    /// For a keyed tool: how long a key is valid, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_valid_seconds: Option<u32>,
+    /// For a queryable tool: the reading tool that says what became of it. It is called with the
+    /// arguments of the action, of which it takes those that its schema names, and the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_tool: Option<String>,
+    /// The JSON pointer into the status tool's answer; what stands there is `done`, `not_done`
+    /// (finally) or anything else, which is unknown. Without it the whole answer is the word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_pointer: Option<String>,
+    /// The tool that takes the effect back; called with the receipt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_tool: Option<String>,
+    /// The argument of the undo tool that takes the receipt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo_argument: Option<String>,
+}
+
+impl Recovery {
+    /// How long a key is valid when the tool does not say: a day.
+    pub const KEY_VALID_SECONDS: u32 = 86_400;
+}
+
+/// Which arguments reach somewhere, and what the tool needs for it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reach {
+    /// Names of the arguments that are addresses. Addresses in other arguments are found too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub urls: Vec<String>,
+    /// Names of the arguments that are shell commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+    /// Names of the secrets that its server needs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
+    /// Whether what it runs can reach the network.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub egress: bool,
+    /// Whether its results are the person's own (library, attachment) and not public.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
+}
+
 /// One tool as the run knows it: what the model is shown and what the gate decides by.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ToolSpec {
@@ -75,6 +131,12 @@ pub struct ToolSpec {
     /// Whether what it returns is untrusted text (from a library, a server, a page).
     #[serde(default)]
     pub untrusted: bool,
+    /// Which arguments reach somewhere.
+    #[serde(default)]
+    pub reach: Reach,
+    /// How an unknown outcome is found out, and what takes it back.
+    #[serde(default)]
+    pub recovery: Recovery,
 }
 
 impl ToolSpec {
@@ -85,6 +147,11 @@ impl ToolSpec {
     /// when it would be too long.
     pub fn wire_name(&self) -> String {
         wire_name(&self.name)
+    }
+
+    /// The server that offers it; `None` for a built-in.
+    pub fn server(&self) -> Option<&str> {
+        self.name.split_once('.').map(|(server, _)| server)
     }
 
     /// A hash of everything that an approval of this tool rests on.

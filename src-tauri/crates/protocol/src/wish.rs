@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::body::BlobHash;
-use crate::event::Verdict;
+use crate::event::{Limits, Verdict};
+use crate::gate::{Always, Surface};
 use crate::ids::ActionId;
 
 /// One wish. The driver takes it from the inbox and turns it into an event.
@@ -25,8 +26,17 @@ pub enum Wish {
     Approve {
         /// Which one.
         action: ActionId,
-        /// The hash of the arguments that the person saw.
+        /// The hash of what the person saw.
         seen: BlobHash,
+        /// The arguments as the person wants them: a JSON object. Absent: as they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edit: Option<String>,
+        /// The rules that the person makes with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        always: Option<Always>,
+        /// Where they said so.
+        #[serde(default)]
+        from: Surface,
     },
     /// Refuse an action.
     Deny {
@@ -34,6 +44,19 @@ pub enum Wish {
         action: ActionId,
         /// Told to the model.
         reason: String,
+        /// Where they said so.
+        #[serde(default)]
+        from: Surface,
+    },
+    /// Answer the model's question.
+    Answer {
+        /// The action by which it asked.
+        action: ActionId,
+        /// The answer.
+        text: String,
+        /// Where they said so.
+        #[serde(default)]
+        from: Surface,
     },
     /// Say what became of an uncertain action.
     Settle {
@@ -41,5 +64,38 @@ pub enum Wish {
         action: ActionId,
         /// What became of it.
         verdict: Verdict,
+        /// Its result, where the person knows it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<String>,
+        /// Where they said so.
+        #[serde(default)]
+        from: Surface,
+    },
+    /// Accept the result, or refuse it.
+    Accept {
+        /// Whether it is accepted.
+        accepted: bool,
+        /// Why; for a refusal what the model is told.
+        #[serde(default)]
+        note: String,
+        /// Where they said so.
+        #[serde(default)]
+        from: Surface,
+    },
+    /// Set limits anew, and go on where one was reached.
+    Raise {
+        /// The new limits; what is absent stays.
+        limits: Limits,
+        /// Where they said so.
+        #[serde(default)]
+        from: Surface,
+    },
+    /// Take the effect of an action back, by the tool that its own tool names for that.
+    Undo {
+        /// Which one.
+        action: ActionId,
+        /// Where they said so.
+        #[serde(default)]
+        from: Surface,
     },
 }

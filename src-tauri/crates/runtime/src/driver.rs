@@ -1,26 +1,27 @@
 //! The loop of one run: ask the core what is owed, do it, make what happened durable.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use longrein_core::policy;
 use longrein_core::run::{Illegal, Next, PendingCall, Phase, Run, WaitsFor};
 use longrein_protocol::body::NewBlob;
 use longrein_protocol::event::{
-    ActionProposed, ActionRejected, HandoffReason, Payload, RunHandedOff, RunPaused, ToolsRevealed,
-    VerificationFinished, VerificationStarted,
+    ActionProposed, ActionRejected, HandoffReason, Payload, RunPaused, ToolsRevealed,
 };
+use longrein_protocol::gate::Actor;
+use longrein_protocol::source::CriterionResult;
 use longrein_protocol::{ActionId, Body, Event};
 use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
 use tokio::sync::mpsc;
 
 use crate::inbox::InboxAnswer;
+use crate::links::Links;
 use crate::mask;
 use crate::outcome::{self, Facts};
 use crate::ports::{CancellationToken, Chance, Clock, Model, RunContext};
 use crate::wire::{self, Sealed, Wire};
-use crate::world::{ToolBox, World};
+use crate::world::{ToolBox, Unavailable, World};
 
 /// Messages that may wait for one driver.
 const MAILBOX_MESSAGES: usize = 1_024;
@@ -63,6 +64,14 @@ pub(crate) enum Message {
     Model(Box<crate::effects::ModelEnd>),
     /// An action ended.
     Tool(Box<crate::effects::ToolEnd>),
+    /// The criteria were checked.
+    Checked(Vec<CriterionResult>),
+    /// The check of the criteria asks a model.
+    Judge(Box<crate::checking::JudgeAsk>),
+    /// That model answered, or did not.
+    Judged(Box<crate::checking::JudgeEnd>),
+    /// A status tool answered, or did not.
+    Queried(Box<crate::recovery::QueryEnd>),
     /// Somebody may have put a wish into the inbox.
     Wake,
 }
@@ -93,7 +102,11 @@ pub struct Driver {
     pub(crate) sealed: Option<Sealed>,
     pub(crate) model: Option<Arc<dyn Model>>,
     /// Opened when this driver first needs them.
-    pub(crate) tools: Option<ToolBox>,
+    pub(crate) tools: Option<Arc<ToolBox>>,
+    /// Actions that were decided since the last commit: nothing can have changed since.
+    pub(crate) fresh: HashSet<ActionId>,
+    /// Addresses that the run has met, once they are needed.
+    pub(crate) links: Option<Links>,
     pub(crate) in_flight: HashMap<String, CancellationToken>,
     pub(crate) context: Option<Arc<RunContext>>,
 }
@@ -116,6 +129,8 @@ impl Driver {
             sealed: None,
             model: None,
             tools: None,
+            fresh: HashSet::new(),
+            links: None,
             in_flight: HashMap::new(),
             context: None,
         }
@@ -182,6 +197,7 @@ impl Driver {
     /// # Errors
     /// [`DriveError::Log`]; the driver must then be dropped.
     pub async fn commit(&mut self) -> Result<(), DriveError> {
+        self.fresh.clear();
         if self.events.is_empty() && self.taken.is_empty() {
             return Ok(());
         }
@@ -228,7 +244,11 @@ impl Driver {
             let next = self.run.next(self.ports.clock.now());
             let needs_tools = matches!(
                 next,
-                Next::Propose(_) | Next::Start(_) | Next::Request { .. }
+                Next::Propose(_)
+                    | Next::Start(_)
+                    | Next::Query(_)
+                    | Next::Verify { .. }
+                    | Next::Request { .. }
             );
             if needs_tools && self.tools.is_none() {
                 self.reveal().await?;
@@ -244,7 +264,15 @@ impl Driver {
                     .try_for_each(|payload| self.record(payload))?,
                 Next::Reveal => self.reveal().await?,
                 Next::Propose(call) => self.propose(call).await?,
-                Next::Decide(action) => self.decide(&action)?,
+                Next::Decide(action) => self.decide(&action).await?,
+                Next::Ask(action) => self.ask(&action).await?,
+                Next::Question(action) => self.question(&action).await?,
+                Next::Query(action) if self.is_asked(&action) => {
+                    idle_facts = 0;
+                    self.commit().await?;
+                    self.wait(WaitsFor::Actions).await?;
+                }
+                Next::Query(action) => self.query(&action).await?,
                 Next::Request { .. } if self.pause_wanted => self.pause()?,
                 Next::Request { attempt } => {
                     idle_facts = 0;
@@ -292,6 +320,10 @@ impl Driver {
             Message::Wake => self.read_inbox().await.map(|_| ()),
             Message::Model(end) => self.model_ended(*end),
             Message::Tool(end) => self.tool_ended(*end),
+            Message::Checked(results) => self.checked(results),
+            Message::Judge(ask) => self.judge(*ask).await,
+            Message::Judged(end) => self.judged(*end).await,
+            Message::Queried(end) => self.queried(*end),
         }
     }
 
@@ -312,7 +344,7 @@ impl Driver {
             }
             any = true;
             self.taken.push(row);
-            if self.answer(wish)? == InboxAnswer::EndEffects {
+            if self.answer(wish).await? == InboxAnswer::EndEffects {
                 self.end_effects().await;
             }
         }
@@ -320,22 +352,27 @@ impl Driver {
     }
 
     /// Opens the tools; what the model is given is recorded when it is not what it had before.
-    async fn reveal(&mut self) -> Result<(), DriveError> {
+    pub(crate) async fn reveal(&mut self) -> Result<(), DriveError> {
         match self.ports.world.open_tools(&self.run).await {
             Ok(opened) => {
                 let tools = opened.specs();
-                self.tools = Some(opened);
+                self.tools = Some(Arc::new(opened));
                 if self.run.tools_owed || tools != self.run.tools {
                     self.record(ToolsRevealed { tools })?;
                 }
                 Ok(())
             }
-            Err(unavailable) => self.record(RunHandedOff {
-                reason: HandoffReason::Environment,
-                message: unavailable.message,
-                remedy: unavailable.remedy,
-            }),
+            Err(unavailable) => self.hand_off(unavailable),
         }
+    }
+
+    /// Hands the run off because something outside is not as it has to be.
+    pub(crate) fn hand_off(&mut self, unavailable: Unavailable) -> Result<(), DriveError> {
+        let Unavailable { message, remedy } = unavailable;
+        let handoff = self
+            .run
+            .handoff(HandoffReason::Environment, message, &remedy);
+        self.record(handoff)
     }
 
     async fn propose(&mut self, call: PendingCall) -> Result<(), DriveError> {
@@ -350,6 +387,8 @@ impl Driver {
                 arguments: call.arguments,
                 effect,
                 repeat,
+                by: Actor::Model,
+                undoes: None,
             }),
             Err(error) => self.record(ActionRejected {
                 action,
@@ -372,26 +411,6 @@ impl Driver {
         }
     }
 
-    fn decide(&mut self, id: &ActionId) -> Result<(), DriveError> {
-        match self.run.action(id) {
-            Some(action) => self.record(policy::decide(&self.run, action)),
-            None => Ok(()),
-        }
-    }
-
-    async fn verify(&mut self, attempt: u32) -> Result<(), DriveError> {
-        self.record(VerificationStarted { attempt })?;
-        self.commit().await?;
-        let context = self.run_context();
-        let results = self
-            .ports
-            .world
-            .verifier()
-            .verify(self.run.criteria(), &context)
-            .await;
-        self.record(VerificationFinished { results })
-    }
-
     fn tool_ended(&mut self, end: crate::effects::ToolEnd) -> Result<(), DriveError> {
         self.in_flight.remove(&end.action.0);
         let Some(action) = self.run.action(&end.action) else {
@@ -405,12 +424,15 @@ impl Driver {
         let Some(spec) = self.run.tool(&action.tool).cloned() else {
             return Ok(());
         };
+        let action = action.clone();
         match end.result {
             Ok(mut output) => {
                 mask::output(self.ports.world.secrets(), &mut output);
                 let facts =
                     outcome::of_output(&self.run, &spec, &end.action, output, end.latency_ms);
-                self.record_facts(facts)
+                self.meet_links(&spec, &action, &facts);
+                self.record_facts(facts)?;
+                self.compensated(&action)
             }
             Err(mut error) => {
                 mask::tool_error(self.ports.world.secrets(), &mut error);

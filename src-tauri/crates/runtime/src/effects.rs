@@ -7,14 +7,16 @@ use std::time::Duration;
 use longrein_core::run::{Action, PendingCall, REQUEST_ATTEMPTS, Request, UNREACHABLE_ATTEMPTS};
 use longrein_protocol::event::ActionStarted;
 use longrein_protocol::tool::{Effect, Repeat};
-use longrein_protocol::{ActionId, BlobHash, Millis, ToolErrorClass};
+use longrein_protocol::{ActionId, BlobHash, Body, Millis, ToolErrorClass};
 use longrein_store::log::Log;
 
+use crate::checking::{CHECK, JUDGE};
 use crate::driver::{CANCEL_GRACE, DriveError, Driver, Message};
 use crate::ports::{
-    BlobRead, CancellationToken, Model, ModelCall, ModelError, ModelReply, PublishedArtifact,
-    RunContext, ToolCall, ToolError, ToolOutput,
+    BlobRead, CancellationToken, Clock, Model, ModelCall, ModelError, ModelReply,
+    PublishedArtifact, RunContext, Tool, ToolCall, ToolError, ToolOutput,
 };
+use crate::recovery::query_name;
 use crate::wire;
 use crate::world::BadCall;
 
@@ -82,25 +84,37 @@ impl Driver {
         });
     }
 
-    /// Starts actions whose starts are committed together.
+    /// Starts actions whose starts are committed together. Every check is made once more before;
+    /// what it no longer allows does not start.
     pub(crate) async fn start(&mut self, ids: &[ActionId]) -> Result<(), DriveError> {
         let mut ready = Vec::with_capacity(ids.len());
         for id in ids {
+            if !self.still_allowed(id).await? {
+                continue;
+            }
             let Some(action) = self.run.action(id).cloned() else {
                 continue;
             };
             let key = idempotency_key(self.run.id, id);
             let attempt = action.attempt + 1;
+            let secrets = action.facts.secrets.iter();
             self.record(ActionStarted {
                 action: id.clone(),
                 key: key.clone(),
                 attempt,
+                credentials: secrets.map(|fact| fact.secret.clone()).collect(),
             })?;
             ready.push((action, key, attempt));
         }
         let mut calls = Vec::with_capacity(ready.len());
         for (action, key, attempt) in ready {
             calls.push(self.call(&action, key, attempt).await?);
+        }
+        #[cfg(feature = "effect-before-fact")]
+        for (tool, call) in std::mem::take(&mut calls) {
+            self.spawn(tool, call);
+            // Lets the effect happen before its start is durable: what the crash sweep must catch.
+            tokio::task::yield_now().await;
         }
         self.commit().await?;
         for (tool, call) in calls {
@@ -115,18 +129,27 @@ impl Driver {
         key: String,
         attempt: u32,
     ) -> Result<(String, ToolCall), DriveError> {
-        let at_hand = self.body_at_hand(&action.arguments);
-        let text = wire::body_text(&*self.ports.log, &at_hand).await?;
+        let mut arguments = self.arguments(&action.arguments).await?;
+        let recovery = self.run.tool(&action.tool).map(|tool| &tool.recovery);
+        if let Some(argument) = recovery.and_then(|recovery| recovery.key_argument.as_ref()) {
+            arguments[argument] = key.clone().into();
+        }
         let call = ToolCall {
             run: self.fence.tree,
             action: action.id.clone(),
             key,
             attempt,
-            arguments: parse_arguments(&text).unwrap_or_default(),
+            arguments,
             context: self.run_context(),
             cancel: CancellationToken::new(),
         };
         Ok((action.tool.clone(), call))
+    }
+
+    /// The arguments of an action, an object.
+    pub(crate) async fn arguments(&self, body: &Body) -> Result<serde_json::Value, DriveError> {
+        let text = wire::body_text(&*self.ports.log, &self.body_at_hand(body)).await?;
+        Ok(parse_arguments(&text).unwrap_or_else(|_| serde_json::json!({})))
     }
 
     fn spawn(&mut self, name: String, call: ToolCall) {
@@ -141,18 +164,9 @@ impl Driver {
         let (clock, sender) = (self.ports.clock.clone(), self.sender());
         tokio::spawn(async move {
             let began = clock.monotonic_ms();
-            let (action, cancel) = (call.action.clone(), call.cancel.clone());
+            let action = call.action.clone();
             let result = match tool {
-                Some(tool) => {
-                    let limit = clock.sleep(Duration::from_millis(timeout_ms.into()));
-                    tokio::select! {
-                        result = tool.run(call) => result,
-                        () = limit => {
-                            cancel.cancel();
-                            Err(ToolError::uncertain(format!("{name} did not end within {timeout_ms} ms.")))
-                        }
-                    }
-                }
+                Some(tool) => within(&*clock, &name, timeout_ms, &*tool, call).await,
                 None => Err(ToolError::new(
                     ToolErrorClass::NotFound,
                     format!("{name} is not there any more."),
@@ -236,7 +250,10 @@ impl Driver {
                 message = self.next_message() => match message {
                     Some(Message::Model(_)) => { self.in_flight.remove(MODEL); }
                     Some(Message::Tool(end)) => { self.in_flight.remove(&end.action.0); }
-                    Some(Message::Wake) => {}
+                    Some(Message::Checked(_)) => { self.in_flight.remove(CHECK); }
+                    Some(Message::Queried(end)) => { self.in_flight.remove(&query_name(&end.action)); }
+                    Some(Message::Judged(_)) => { self.in_flight.remove(JUDGE); }
+                    Some(Message::Wake | Message::Judge(_)) => {}
                     None => break,
                 },
                 () = &mut limit => break,
@@ -253,13 +270,32 @@ impl Drop for Driver {
     }
 }
 
+/// Runs a tool once, no longer than its limit.
+pub(crate) async fn within(
+    clock: &dyn Clock,
+    name: &str,
+    timeout_ms: u32,
+    tool: &dyn Tool,
+    call: ToolCall,
+) -> Result<ToolOutput, ToolError> {
+    let cancel = call.cancel.clone();
+    let limit = clock.sleep(Duration::from_millis(timeout_ms.into()));
+    tokio::select! {
+        result = tool.run(call) => result,
+        () = limit => {
+            cancel.cancel();
+            Err(ToolError::uncertain(format!("{name} did not end within {timeout_ms} ms.")))
+        }
+    }
+}
+
 /// The same for every attempt of an action, different for every run.
-fn idempotency_key(run: Option<longrein_protocol::RunId>, action: &ActionId) -> String {
+pub(crate) fn idempotency_key(run: Option<longrein_protocol::RunId>, action: &ActionId) -> String {
     let run = run.map(|run| run.to_string()).unwrap_or_default();
     BlobHash::of(format!("{run} {action}").as_bytes()).to_string()[..32].to_owned()
 }
 
-fn parse_arguments(text: &str) -> Result<serde_json::Value, BadCall> {
+pub(crate) fn parse_arguments(text: &str) -> Result<serde_json::Value, BadCall> {
     let text = if text.trim().is_empty() { "{}" } else { text };
     match serde_json::from_str(text) {
         Ok(serde_json::Value::Object(fields)) => Ok(serde_json::Value::Object(fields)),
@@ -268,7 +304,7 @@ fn parse_arguments(text: &str) -> Result<serde_json::Value, BadCall> {
     }
 }
 
-fn since(began: u64, ended: u64) -> u32 {
+pub(crate) fn since(began: u64, ended: u64) -> u32 {
     u32::try_from(ended.saturating_sub(began)).unwrap_or(u32::MAX)
 }
 

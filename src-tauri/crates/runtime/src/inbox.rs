@@ -1,16 +1,31 @@
 //! From a person's wish to the event that answers it. A wish that the state does not allow any
 //! more is taken without an event: the one who asked sees the state.
 
-use longrein_core::run::{ActionStage, Phase};
-use longrein_protocol::Body;
+use longrein_core::policy;
+use longrein_core::run::{Acceptance, Action, ActionStage, Phase};
+use longrein_protocol::block::Trust;
 use longrein_protocol::event::{
-    ActionReconciled, ApprovalResolved, ResumeReason, RunCancelled, RunResumed, TurnStarted,
-    TurnSteered,
+    AcceptanceResolved, ActionReconciled, ApprovalResolved, ApprovalWithdrawn, BudgetRaised,
+    HandoffReason, Outcome, PolicyChanged, QuestionAnswered, ResumeReason, RunCancelled,
+    RunFinished, RunResumed, TurnStarted, TurnSteered,
 };
+use longrein_protocol::gate::{Always, StandingRule, Surface};
 use longrein_protocol::wish::Wish;
+use longrein_protocol::{ActionId, BlobHash, Body};
+use serde_json::Value;
 
 use crate::driver::{DriveError, Driver};
+use crate::effects::parse_arguments;
 use crate::mask;
+
+/// What a person says when they approve.
+struct Approval {
+    action: ActionId,
+    seen: BlobHash,
+    edit: Option<String>,
+    always: Option<Always>,
+    from: Surface,
+}
 
 /// What the driver still has to do after a wish.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,60 +40,244 @@ pub(crate) enum InboxAnswer {
 const TITLE_CHARS: usize = 120;
 
 impl Driver {
-    pub(crate) fn answer(&mut self, wish: Wish) -> Result<InboxAnswer, DriveError> {
+    pub(crate) async fn answer(&mut self, wish: Wish) -> Result<InboxAnswer, DriveError> {
         match wish {
             Wish::Cancel => return self.cancel(),
             Wish::Pause => self.pause_wanted = self.run.phase == Phase::Going,
             Wish::Resume => self.go_on()?,
             Wish::Say { text } => self.say(text)?,
-            Wish::Approve { action, seen } => {
-                let asked = self.run.action(&action);
-                if asked.is_some_and(|asked| {
-                    asked.stage == ActionStage::Asked && asked.shown == Some(seen)
-                }) {
-                    let (approved, note, by) = (true, String::new(), "person".to_owned());
-                    self.record(ApprovalResolved {
-                        action,
-                        approved,
-                        note,
-                        by,
-                    })?;
-                }
+            Wish::Approve {
+                action,
+                seen,
+                edit,
+                always,
+                from,
+            } => {
+                let approval = Approval {
+                    action,
+                    seen,
+                    edit,
+                    always,
+                    from,
+                };
+                self.approve(approval).await?;
             }
-            Wish::Deny { action, mut reason } => {
+            Wish::Deny {
+                action,
+                mut reason,
+                from,
+            } => {
                 mask::text(self.ports.world.secrets(), &mut reason);
-                if self
-                    .run
-                    .action(&action)
-                    .is_some_and(|asked| asked.stage == ActionStage::Asked)
-                {
-                    let by = "person".to_owned();
+                if self.stands_at(&action, ActionStage::Asked) {
                     self.record(ApprovalResolved {
                         action,
                         approved: false,
                         note: reason,
-                        by,
+                        by: from,
+                        arguments: None,
+                        binding: None,
+                        always: None,
                     })?;
                 }
             }
-            Wish::Settle { action, verdict } => {
-                if self
-                    .run
-                    .action(&action)
-                    .is_some_and(|action| action.stage == ActionStage::Uncertain)
-                {
-                    self.record(ActionReconciled { action, verdict })?;
+            Wish::Answer { action, text, from } => {
+                if self.stands_at(&action, ActionStage::Questioned) {
+                    self.answer_question(action, text, from)?;
+                }
+            }
+            Wish::Settle {
+                action,
+                verdict,
+                result,
+                from,
+            } => {
+                if self.stands_at(&action, ActionStage::Uncertain) {
+                    let result = result.map(|text| self.body(text));
+                    self.record(ActionReconciled {
+                        action,
+                        verdict,
+                        result,
+                        trust: Trust::Trusted,
+                        by: Some(from),
+                    })?;
                     self.go_on()?;
+                }
+            }
+            Wish::Accept {
+                accepted,
+                note,
+                from,
+            } => self.accept(accepted, note, from)?,
+            Wish::Raise { limits, from } => {
+                if self.run.phase != Phase::Cancelled {
+                    self.record(BudgetRaised { limits, by: from })?;
+                }
+                let budget = HandoffReason::Budget;
+                if matches!(self.run.phase, Phase::HandedOff { reason, .. } if reason == budget) {
+                    self.go_on()?;
+                }
+            }
+            Wish::Undo { action, .. } => {
+                if self.run.phase != Phase::Cancelled {
+                    self.undo(action).await?;
                 }
             }
         }
         Ok(InboxAnswer::Done)
     }
 
+    fn stands_at(&self, action: &ActionId, stage: ActionStage) -> bool {
+        let found = self.run.action(action);
+        found.is_some_and(|found| found.stage == stage)
+    }
+
+    /// A person's words as a body, with known secrets masked.
+    fn body(&mut self, mut text: String) -> Body {
+        mask::text(self.ports.world.secrets(), &mut text);
+        self.meet_person(&text);
+        let (body, blob) = Body::of(text);
+        self.keep(blob);
+        body
+    }
+
+    async fn approve(&mut self, approval: Approval) -> Result<(), DriveError> {
+        let Approval {
+            action: id,
+            seen,
+            edit,
+            always,
+            from,
+        } = approval;
+        let Some(action) = self.run.action(&id).cloned() else {
+            return Ok(());
+        };
+        if action.stage != ActionStage::Asked || action.shown != Some(seen) {
+            return Ok(());
+        }
+        let mut arguments = None;
+        let mut binding = Some(seen);
+        if let Some(mut text) = edit {
+            mask::text(self.ports.world.secrets(), &mut text);
+            let Some(value) = self.sound_edit(&action, &text).await? else {
+                return Ok(());
+            };
+            let (body, blob) = Body::of(text);
+            self.keep(blob);
+            let facts = self.facts(&action, &value).await?;
+            let spec = self.run.tool(&action.tool);
+            binding = spec.map(|spec| policy::binding(spec, body.hash(), &facts));
+            arguments = Some(body);
+        }
+        let mut made = None;
+        if let Some(always) = &always {
+            match self.ports.world.remember(&self.run, always).await {
+                Ok(rules) => made = Some(rules),
+                Err(unavailable) => return self.hand_off(unavailable),
+            }
+        }
+        self.record(ApprovalResolved {
+            action: id,
+            approved: true,
+            note: String::new(),
+            by: from,
+            arguments,
+            binding,
+            always,
+        })?;
+        match made {
+            Some(made) => self.add_rules(made, from),
+            None => Ok(()),
+        }
+    }
+
+    fn add_rules(&mut self, made: Vec<StandingRule>, from: Surface) -> Result<(), DriveError> {
+        let mut rules = self.run.rules.clone();
+        for rule in made {
+            rules.retain(|old| old.id != rule.id);
+            rules.push(rule);
+        }
+        let none = || BlobHash::of(b"");
+        self.record(PolicyChanged {
+            hash: self.run.policy_hash.unwrap_or_else(none),
+            rules,
+            by: format!("an approval in {}", from.in_words()),
+        })
+    }
+
+    /// The edited arguments, when they satisfy the tool's schema.
+    async fn sound_edit(
+        &mut self,
+        action: &Action,
+        text: &str,
+    ) -> Result<Option<Value>, DriveError> {
+        if self.tools.is_none() {
+            self.reveal().await?;
+        }
+        let Some(tools) = &self.tools else {
+            return Ok(None);
+        };
+        let value = parse_arguments(text).ok();
+        Ok(value.filter(|value| tools.check(&action.tool, value).is_ok()))
+    }
+
+    fn answer_question(
+        &mut self,
+        action: ActionId,
+        text: String,
+        from: Surface,
+    ) -> Result<(), DriveError> {
+        let answer = self.body(text);
+        self.record(QuestionAnswered {
+            action,
+            answer,
+            by: from,
+        })
+    }
+
+    /// A person accepts the result, or sends it back with words that the model reads in full.
+    fn accept(&mut self, accepted: bool, note: String, from: Surface) -> Result<(), DriveError> {
+        if self.run.acceptance != Acceptance::None {
+            let said = !note.trim().is_empty();
+            let note = self.body(note);
+            self.record(AcceptanceResolved {
+                accepted,
+                note: note.clone(),
+                by: from,
+            })?;
+            if !accepted && said {
+                self.record(TurnSteered { input: note })?;
+            }
+            return Ok(());
+        }
+        if accepted && matches!(self.run.phase, Phase::HandedOff { .. }) {
+            self.withdraw("the person took the result as it is")?;
+            self.record(RunFinished {
+                outcome: Outcome::Unverified,
+                message: format!("Taken as it is, in {}.", from.in_words()),
+                by: Some(from),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Withdraws what a person is still asked, because it no longer matters.
+    fn withdraw(&mut self, why: &str) -> Result<(), DriveError> {
+        let asked = |action: &&Action| action.stage == ActionStage::Asked;
+        let asked = self.run.actions.iter().filter(asked);
+        let ids: Vec<ActionId> = asked.map(|action| action.id.clone()).collect();
+        ids.into_iter().try_for_each(|action| {
+            self.record(ApprovalWithdrawn {
+                action,
+                why: format!("Withdrawn: {why}."),
+            })
+        })
+    }
+
     fn cancel(&mut self) -> Result<InboxAnswer, DriveError> {
         if matches!(self.run.phase, Phase::Cancelled | Phase::Finished(_)) {
             return Ok(InboxAnswer::Done);
         }
+        self.withdraw("the run was cancelled")?;
         self.record(RunCancelled {})?;
         Ok(InboxAnswer::EndEffects)
     }
@@ -102,13 +301,29 @@ impl Driver {
         if self.run.phase == Phase::Cancelled {
             return Ok(());
         }
+        if let Some(question) = self.only_question() {
+            return self.answer_question(question, text, Surface::Command);
+        }
+        self.meet_person(&text);
         let title = title(&text);
         let (input, blob) = Body::of(text);
         self.keep(blob);
         if self.run.phase == Phase::Going {
             return self.record(TurnSteered { input });
         }
+        self.withdraw("the person went on with a new input")?;
         self.record(TurnStarted { input, title })
+    }
+
+    /// The question that words without an address answer: the only one that is open.
+    fn only_question(&self) -> Option<ActionId> {
+        if self.run.phase != Phase::Going {
+            return None;
+        }
+        let open = |action: &&Action| action.stage == ActionStage::Questioned;
+        let mut open = self.run.actions.iter().filter(open);
+        let first = open.next()?;
+        open.next().is_none().then(|| first.id.clone())
     }
 }
 

@@ -1,12 +1,16 @@
 //! The driver: what `next` says is done, and what happened becomes events.
 
+mod checking;
 mod driver;
 mod effects;
+mod gate;
 pub mod history;
 mod inbox;
+mod links;
 mod mask;
 mod outcome;
 pub mod ports;
+mod recovery;
 mod request;
 pub mod wire;
 pub mod world;

@@ -7,8 +7,8 @@ use longrein_core::run::Run;
 use longrein_protocol::block::{Block, Origin, Trust, Usage};
 use longrein_protocol::body::NewBlob;
 use longrein_protocol::event::{
-    ActionFinished, ActionUncertain, ArtifactPublished, ModelFailed, ModelResponded, Payload,
-    PlanUpdated, SourceCaptured,
+    ActionFinished, ActionLost, ActionUncertain, ArtifactPublished, ModelFailed, ModelResponded,
+    Payload, PlanUpdated, SourceCaptured,
 };
 use longrein_protocol::tool::Repeat;
 use longrein_protocol::{ActionId, BlobHash, Body, Millis, SourceId, ToolErrorClass, ToolSpec};
@@ -273,7 +273,8 @@ fn shown_part(run: &Run, spec: &ToolSpec, text: &str) -> Option<String> {
     ))
 }
 
-/// A failed action as an event: uncertain only where nobody knows and it can't be repeated.
+/// A failed action as an event. Where nobody knows whether it happened, what the tool declares
+/// says how it is found out; where it declares nothing, it is uncertain.
 pub fn of_tool_error(
     spec: &ToolSpec,
     action: &ActionId,
@@ -282,11 +283,11 @@ pub fn of_tool_error(
 ) -> Payload {
     let safe = spec.effect == longrein_protocol::Effect::Read || spec.repeat == Repeat::Repeatable;
     if error.uncertain && !safe {
-        return ActionUncertain {
-            action: action.clone(),
-            why: error.message,
-        }
-        .into();
+        let (action, why) = (action.clone(), error.message);
+        return match spec.repeat {
+            Repeat::Keyed | Repeat::Queryable => ActionLost { action, why }.into(),
+            Repeat::Once | Repeat::Repeatable => ActionUncertain { action, why }.into(),
+        };
     }
     let origin = Origin::Tool {
         tool: spec.name.clone(),

@@ -275,5 +275,32 @@ impl ToolError {
 #[async_trait]
 pub trait Verifier: Send + Sync {
     /// One result per criterion, in order.
-    async fn verify(&self, criteria: &[Criterion], context: &RunContext) -> Vec<CriterionResult>;
+    async fn verify(
+        &self,
+        criteria: &[Criterion],
+        context: &RunContext,
+        asks: &dyn Asks,
+    ) -> Vec<CriterionResult>;
+}
+
+/// What a verifier may ask beside what it can see for itself.
+#[async_trait]
+pub trait Asks: Send + Sync {
+    /// Runs a granted tool that only reads, and gives its whole text.
+    ///
+    /// # Errors
+    /// When there is no such tool, it does more than read, or it fails.
+    async fn tool(&self, tool: &str, arguments: serde_json::Value) -> Result<String, ToolError>;
+
+    /// Asks a model, which is recorded and paid for as a side request, and gives its text. Without
+    /// a name it is the run's own model.
+    ///
+    /// # Errors
+    /// When the budget does not cover it, or the model does not answer.
+    async fn judge(
+        &self,
+        model: Option<&str>,
+        system: &str,
+        question: &str,
+    ) -> Result<String, ToolError>;
 }

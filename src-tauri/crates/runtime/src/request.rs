@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use longrein_core::compile::{self, Compiled};
 use longrein_core::run::Request;
 use longrein_protocol::Body;
-use longrein_protocol::event::{HandoffReason, ModelRequested, RunHandedOff};
+use longrein_protocol::event::{HandoffReason, ModelRequested};
 
 use crate::driver::{DriveError, Driver};
 use crate::effects::{MODEL, ModelEnd};
@@ -29,32 +29,33 @@ impl Driver {
         {
             Ok(model) => model,
             Err(error) => {
-                return self.record(RunHandedOff {
-                    reason: HandoffReason::ProviderRefused,
-                    message: error.message,
-                    remedy: error.remedy,
-                });
+                let reason = HandoffReason::ProviderRefused;
+                let handoff = self.run.handoff(reason, error.message, &error.remedy);
+                return self.record(handoff);
             }
         };
         self.model = Some(model.clone());
+        let output_limit = match attempt {
+            1 => self.run.output_limit(),
+            _ => self.run.output_reserved,
+        };
         let sealed = match (attempt, self.sealed.take()) {
-            (1, _) => {
-                let sealed = self.compile(&*model).await?;
-                if let Some(exceeded) = self.run.budget_reached() {
-                    return self.record(exceeded);
-                }
-                sealed
-            }
+            (1, _) => self.compile(&*model).await?,
             (_, Some(sealed)) => sealed,
             (_, None) => wire::rebuild(&*self.ports.log, &self.run.fragments).await?,
         };
+        let reserve = self.run.reserve(sealed.bytes.len(), output_limit.max(1));
+        if let Some(exceeded) = self.run.passed_by(reserve, attempt == 1) {
+            return self.record(exceeded);
+        }
         self.record(ModelRequested {
             model: name,
             attempt,
             body_sha256: sealed.sha256.clone(),
             body_bytes: sealed.bytes.len() as u32,
-            reserved_in: self.run.estimate_at_most(sealed.bytes.len()),
-            reserved_out: self.run.output_limit(),
+            reserved_in: reserve.tokens_in,
+            reserved_out: reserve.tokens_out,
+            reserved_micro: reserve.money_micro,
         })?;
         self.commit().await?;
         self.send(model, sealed.bytes.clone());

@@ -103,7 +103,7 @@ pub async fn rebuild(log: &dyn Log, fragments: &[Fragment]) -> Result<Sealed, Lo
     for fragment in fragments {
         bytes.extend_from_slice(&body_bytes(log, &fragment.body).await?);
     }
-    let sha256 = hex(&Sha256::digest(&bytes));
+    let sha256 = sha256(&bytes);
     Ok(Sealed {
         bytes: bytes.into(),
         sha256,
@@ -140,4 +140,9 @@ fn hex(bytes: &[u8]) -> String {
             let _ = write!(text, "{byte:02x}");
             text
         })
+}
+
+/// The SHA-256 of bytes, in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use longrein_core::run::Run;
-use longrein_protocol::ToolSpec;
+use longrein_protocol::agent::PolicyRule;
+use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
+use longrein_protocol::{BlobHash, ToolSpec};
 
 use crate::ports::{LiveText, Model, ModelError, Tool, Verifier};
 
@@ -25,6 +27,37 @@ pub trait World: Send + Sync {
     /// When something that the agent names can't be had; the run is handed off with this.
     async fn open_tools(&self, run: &Run) -> Result<ToolBox, Unavailable>;
 
+    /// Where the path arguments of an action really lead, and the secrets that it would be given.
+    async fn look(
+        &self,
+        _run: &Run,
+        _spec: &ToolSpec,
+        _arguments: &serde_json::Value,
+    ) -> (Vec<PathFact>, Vec<SecretFact>) {
+        (Vec::new(), Vec::new())
+    }
+
+    /// The rules that stand on disk for a run, as they are now; `None` where none are kept.
+    ///
+    /// # Errors
+    /// When they can't be read: nothing is decided then.
+    async fn policy(&self, _run: &Run) -> Result<Option<OnDisk>, Unavailable> {
+        Ok(None)
+    }
+
+    /// Keeps the rules that an approval makes, as far as they reach beyond the run, and gives them
+    /// their names. To do it twice is to do it once.
+    ///
+    /// # Errors
+    /// When they can't be kept.
+    async fn remember(
+        &self,
+        _run: &Run,
+        always: &Always,
+    ) -> Result<Vec<StandingRule>, Unavailable> {
+        Ok(standing(always))
+    }
+
     /// Checks the criteria.
     fn verifier(&self) -> Arc<dyn Verifier>;
 
@@ -36,6 +69,33 @@ pub trait World: Send + Sync {
     /// Takes the provisional text of a run's request.
     fn live(&self, run: &Run) -> Arc<dyn LiveText>;
 }
+
+/// The rules that stand on disk for a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OnDisk {
+    /// The hash of what stands there.
+    pub hash: BlobHash,
+    /// The rules for this run.
+    pub rules: Vec<StandingRule>,
+}
+
+/// The rules that an approval makes, each with a name that is made of what it says.
+pub fn standing(always: &Always) -> Vec<StandingRule> {
+    let name = |rule: &PolicyRule| {
+        let says = format!("{:?} {rule:?}", always.scope);
+        BlobHash::of(says.as_bytes()).to_string()[..RULE_ID_DIGITS].to_owned()
+    };
+    let rules = always.rules.iter().map(|rule| StandingRule {
+        id: name(rule),
+        scope: always.scope,
+        rule: rule.clone(),
+        tainted: always.tainted && always.scope == Scope::Run,
+    });
+    rules.collect()
+}
+
+/// Hexadecimal digits of a rule's name.
+const RULE_ID_DIGITS: usize = 10;
 
 /// Something that the agent names can't be had.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]

@@ -77,6 +77,7 @@ fn unreadable(run: Option<RunId>, reason: &str) -> RunLine {
         tokens_in: 0,
         tokens_out: 0,
         working_ms: 0,
+        cost_micro: None,
         seq: 0,
         rein: Vec::new(),
     }

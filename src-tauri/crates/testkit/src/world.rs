@@ -12,8 +12,8 @@ use longrein_protocol::source::CriterionResult;
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::{BlobHash, HARNESS_VERSION, Millis, ToolSpec};
 use longrein_runtime::ports::{
-    Chance, Clock, LiveText, Model, ModelError, NoLiveText, RunContext, Tool, ToolCall, ToolError,
-    ToolOutput, Verifier,
+    Asks, Chance, Clock, LiveText, Model, ModelError, NoLiveText, RunContext, Tool, ToolCall,
+    ToolError, ToolOutput, Verifier,
 };
 use longrein_runtime::world::{ToolBox, Unavailable, World};
 use serde_json::{Value, json};
@@ -94,6 +94,8 @@ impl FakeTool {
             timeout_ms: 60_000,
             result_tokens: 4_000,
             path_arguments: Vec::new(),
+            reach: longrein_protocol::tool::Reach::default(),
+            recovery: longrein_protocol::tool::Recovery::default(),
             untrusted: false,
         };
         let act = Box::new(|_: &ToolCall| Ok(ToolOutput::text("done", "done")));
@@ -236,6 +238,8 @@ impl TestWorld {
             model: "test/scripted".to_owned(),
             harness: HARNESS_VERSION.to_owned(),
             workspace: String::new(),
+            price: None,
+            tainted: false,
             parent: None,
         })
     }
@@ -282,10 +286,16 @@ struct FixedVerifier(bool);
 
 #[async_trait]
 impl Verifier for FixedVerifier {
-    async fn verify(&self, criteria: &[Criterion], _context: &RunContext) -> Vec<CriterionResult> {
+    async fn verify(
+        &self,
+        criteria: &[Criterion],
+        _context: &RunContext,
+        _asks: &dyn Asks,
+    ) -> Vec<CriterionResult> {
         let result = |criterion: &Criterion| CriterionResult {
             criterion: criterion.in_words(),
             holds: self.0,
+            waits: false,
             evidence: "the test says so".to_owned(),
             difference: if self.0 {
                 Vec::new()

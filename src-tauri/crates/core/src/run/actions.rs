@@ -4,57 +4,52 @@
 use longrein_protocol::agent::Decision;
 use longrein_protocol::block::{Origin, Trust};
 use longrein_protocol::event::{
-    ActionDecided, ActionFinished, ActionProposed, ActionReconciled, ActionRejected, ActionStarted,
-    ActionUncertain, ApprovalRequested, ApprovalResolved, Verdict,
+    ActionDecided, ActionFinished, ActionLost, ActionProposed, ActionQueried, ActionReconciled,
+    ActionRejected, ActionStarted, ActionUncertain, ApprovalRequested, ApprovalResolved,
+    QuestionAnswered, StatusAnswer, Verdict,
 };
+use longrein_protocol::gate::{ActionFacts, Actor};
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::view::KnotShape;
-use longrein_protocol::{ActionId, BlobHash, Body, Millis, ToolErrorClass};
+use longrein_protocol::{ActionId, Body, Millis, ToolErrorClass};
 
-use super::next::FINISH;
-use super::{Action, ActionResult, ActionStage, Item, LOOP_WARNING, Run};
+use super::next::{FINISH, inline};
+use super::{Action, ActionResult, ActionStage, Item, Run};
 
 impl Run {
     pub(super) fn proposed(&mut self, proposed: &ActionProposed) {
-        self.pending.pop_front();
+        if proposed.by == Actor::Model {
+            self.pending.pop_front();
+        }
         self.actions.push(Action {
-            id: proposed.action.clone(),
-            call: proposed.call.clone(),
-            tool: proposed.tool.clone(),
-            arguments: proposed.arguments.clone(),
             effect: proposed.effect,
             repeat: proposed.repeat,
-            stage: ActionStage::Proposed,
-            attempt: 0,
-            decision: None,
-            why: String::new(),
-            shown: None,
-            result: None,
+            by: proposed.by,
+            undoes: proposed.undoes.clone(),
+            ..new_action(
+                &proposed.action,
+                &proposed.call,
+                &proposed.tool,
+                &proposed.arguments,
+            )
         });
     }
 
     pub(super) fn rejected(&mut self, rejected: &ActionRejected) {
         self.pending.pop_front();
-        self.actions.push(Action {
-            id: rejected.action.clone(),
-            call: rejected.call.clone(),
-            tool: rejected.tool.clone(),
-            arguments: rejected.arguments.clone(),
-            effect: Effect::Read,
-            repeat: Repeat::Repeatable,
-            stage: ActionStage::Proposed,
-            attempt: 0,
-            decision: None,
-            why: String::new(),
-            shown: None,
-            result: None,
-        });
+        self.actions.push(new_action(
+            &rejected.action,
+            &rejected.call,
+            &rejected.tool,
+            &rejected.arguments,
+        ));
         let result = harness_result(rejected.error.clone(), ToolErrorClass::InvalidArguments);
         self.close(&rejected.action, result);
     }
 
     pub(super) fn decided(&mut self, decided: &ActionDecided) {
         if decided.decision == Decision::Deny {
+            self.denials += 1;
             let text = format!("Not permitted: {}", decided.why);
             self.close(
                 &decided.action,
@@ -65,6 +60,7 @@ impl Run {
         self.with_action(&decided.action, |action| {
             action.decision = Some(decided.decision);
             action.why.clone_from(&decided.why);
+            action.facts.clone_from(&decided.facts);
             action.stage = match decided.decision {
                 Decision::Ask => ActionStage::ToAsk,
                 Decision::Allow | Decision::Deny => ActionStage::Allowed,
@@ -81,11 +77,17 @@ impl Run {
         self.knot(KnotShape::Break);
     }
 
+    /// An approval lets the gate decide once more: it has to hold for what is true by then.
     pub(super) fn answered(&mut self, resolved: &ApprovalResolved) {
         if resolved.approved {
             self.with_action(&resolved.action, |action| {
-                action.stage = ActionStage::Allowed;
+                action.stage = ActionStage::Proposed;
+                action.approved = resolved.binding.or(action.shown);
+                if let Some(edited) = &resolved.arguments {
+                    action.arguments.clone_from(edited);
+                }
             });
+            self.denials = 0;
             return;
         }
         let text = format!(
@@ -96,13 +98,61 @@ impl Run {
         self.close(&resolved.action, result);
     }
 
-    pub(super) fn started(&mut self, started: &ActionStarted) {
+    pub(super) fn questioned(&mut self, at: Millis, id: &ActionId) {
+        self.with_action(id, |action| action.stage = ActionStage::Questioned);
+        self.since = at;
+        self.knot(KnotShape::Break);
+    }
+
+    pub(super) fn question_answered(&mut self, answered: &QuestionAnswered) {
+        self.progressed = true;
+        let result = ActionResult {
+            body: answered.answer.clone(),
+            error: None,
+            origin: Origin::Person,
+            trust: Trust::Trusted,
+            latency_ms: 0,
+        };
+        self.close(&answered.action, result);
+    }
+
+    pub(super) fn started(&mut self, at: Millis, started: &ActionStarted) {
         self.used.actions += u32::from(started.attempt == 1);
+        self.denials = 0;
         self.with_action(&started.action, |action| {
             action.stage = ActionStage::Started;
             action.attempt = started.attempt;
+            if started.attempt == 1 {
+                action.started_at = at;
+            }
         });
         self.knot(KnotShape::Ring);
+    }
+
+    pub(super) fn lost(&mut self, lost: &ActionLost) {
+        self.with_action(&lost.action, |action| {
+            action.stage = ActionStage::Lost;
+            action.why.clone_from(&lost.why);
+        });
+    }
+
+    pub(super) fn queried(&mut self, queried: &ActionQueried) {
+        if queried.trust == Trust::Untrusted {
+            self.tainted = true;
+        }
+        self.with_action(&queried.action, |action| match queried.answer {
+            // Its `action.reconciled` follows in the same commit.
+            StatusAnswer::Done => {}
+            StatusAnswer::NotDone => {
+                action.stage = ActionStage::Allowed;
+                action.queries = 0;
+                action.query_at = None;
+            }
+            StatusAnswer::Unknown => {
+                action.queries = queried.attempt;
+                action.query_at = queried.again_at;
+            }
+        });
     }
 
     pub(super) fn uncertain(&mut self, uncertain: &ActionUncertain) {
@@ -115,6 +165,12 @@ impl Run {
     pub(super) fn finished(&mut self, finished: &ActionFinished) {
         if finished.trust == Trust::Untrusted {
             self.tainted = true;
+        }
+        if let Some(action) = self.action(&finished.action) {
+            let well = finished.error.is_none();
+            let (changes, tool) = (action.effect != Effect::Read, action.tool.clone());
+            self.progressed |= well && changes;
+            self.private_read |= self.tool(&tool).is_some_and(|tool| tool.reach.private);
         }
         let result = ActionResult {
             body: finished.shown.as_ref().unwrap_or(&finished.result).clone(),
@@ -133,24 +189,40 @@ impl Run {
     }
 
     pub(super) fn reconciled(&mut self, reconciled: &ActionReconciled) {
+        let who = match reconciled.by {
+            Some(_) => "The person says",
+            None => "Its status tool says",
+        };
         let (text, error) = match reconciled.verdict {
             Verdict::Happened => (
-                "The person says that this action happened. Its result is not known.",
+                format!("{who} that this action happened. Its result is not known."),
                 None,
             ),
             Verdict::NotHappened => (
-                "The person says that this action did not happen.",
+                format!("{who} that this action did not happen."),
                 Some(ToolErrorClass::Failed),
             ),
             Verdict::Retry => {
                 self.with_action(&reconciled.action, |action| {
-                    action.stage = ActionStage::Allowed
+                    action.stage = ActionStage::Allowed;
                 });
                 return;
             }
         };
-        let mut result = harness_result(text.to_owned(), ToolErrorClass::Failed);
+        if reconciled.trust == Trust::Untrusted {
+            self.tainted = true;
+        }
+        let body = reconciled.result.clone();
+        let mut result = harness_result(text, ToolErrorClass::Failed);
         result.error = error;
+        if let (None, Some(action)) = (reconciled.by, self.action(&reconciled.action)) {
+            result.origin = Origin::Tool {
+                tool: action.tool.clone(),
+                place: None,
+            };
+        }
+        result.trust = reconciled.trust;
+        result.body = body.unwrap_or(result.body);
         self.close(&reconciled.action, result);
     }
 
@@ -162,27 +234,11 @@ impl Run {
 
     /// Closes an action; when it was the last of the step, the step enters the conversation.
     pub(super) fn close(&mut self, id: &ActionId, result: ActionResult) {
-        let mut identity = None;
         self.with_action(id, |action| {
-            identity = Some((action.tool.clone(), repeat_identity(action, &result)));
             action.stage = ActionStage::Closed;
             action.result = Some(result);
         });
-        if let Some((tool, identity)) = identity {
-            self.count_repeat(tool, identity);
-        }
         self.settle_step();
-    }
-
-    pub(super) fn count_repeat(&mut self, tool: String, identity: BlobHash) {
-        let times = match self.repeats {
-            Some((last, times)) if last == identity => times + 1,
-            _ => 1,
-        };
-        self.repeats = Some((identity, times));
-        if times >= LOOP_WARNING {
-            self.loop_owed = Some((tool, times));
-        }
     }
 
     pub(super) fn settle_step(&mut self) {
@@ -196,20 +252,36 @@ impl Run {
             .filter_map(|action| Some(action.result.as_ref()?.latency_ms))
             .max();
         self.used.working_ms = self.used.working_ms.saturating_add(slowest.unwrap_or(0));
-        for action in std::mem::take(&mut self.actions) {
-            if let Some(result) = action.result {
-                let Action { id, call, tool, .. } = action;
-                self.push(Item::Result {
-                    action: id,
-                    call,
-                    tool,
-                    result,
-                });
-            }
+        let actions = std::mem::take(&mut self.actions);
+        if actions.iter().any(|action| action.by == Actor::Model) {
+            self.count_idle();
+        }
+        for action in actions {
+            self.enter_result(action);
         }
         for item in std::mem::take(&mut self.waiting_items) {
             self.say(item);
         }
+    }
+
+    fn enter_result(&mut self, mut action: Action) {
+        let Some(result) = action.result.take() else {
+            return;
+        };
+        if action.by == Actor::Person {
+            let how = result.error.map_or("It worked.", |_| "It failed.");
+            let text = format!("The person had {} called. {how}", action.tool);
+            self.push(Item::Notice(inline(text)));
+            return;
+        }
+        self.note_repeat(&action, &result);
+        let Action { id, call, tool, .. } = action;
+        self.push(Item::Result {
+            action: id,
+            call,
+            tool,
+            result,
+        });
     }
 
     pub(super) fn close_open(&mut self, why: &str) {
@@ -241,12 +313,26 @@ pub(super) fn harness_result(text: String, error: ToolErrorClass) -> ActionResul
     }
 }
 
-/// What makes two actions the same for the loop rule: tool, arguments and result.
-fn repeat_identity(action: &Action, result: &ActionResult) -> BlobHash {
-    let (arguments, result) = (action.arguments.hash(), result.body.hash());
-    let mut identity = Vec::with_capacity(action.tool.len() + 64);
-    identity.extend_from_slice(action.tool.as_bytes());
-    identity.extend_from_slice(&arguments.0);
-    identity.extend_from_slice(&result.0);
-    BlobHash::of(&identity)
+fn new_action(id: &ActionId, call: &str, tool: &str, arguments: &Body) -> Action {
+    Action {
+        id: id.clone(),
+        call: call.to_owned(),
+        tool: tool.to_owned(),
+        arguments: arguments.clone(),
+        effect: Effect::Read,
+        repeat: Repeat::Repeatable,
+        stage: ActionStage::Proposed,
+        attempt: 0,
+        decision: None,
+        why: String::new(),
+        by: Actor::Model,
+        undoes: None,
+        facts: ActionFacts::default(),
+        shown: None,
+        approved: None,
+        started_at: 0,
+        queries: 0,
+        query_at: None,
+        result: None,
+    }
 }

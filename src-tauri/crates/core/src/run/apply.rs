@@ -2,16 +2,19 @@
 
 use longrein_protocol::block::{Block, StopReason};
 use longrein_protocol::event::{
-    ArtifactPublished, ContextCompacted, ContextCompiled, Event, ModelFailed, ModelRequested,
-    ModelResponded, Outcome, Payload, ResumeReason, RunCreated, RunHandedOff, RunResumed,
-    SourceCaptured, TurnStarted, VerificationFinished,
+    AcceptanceResolved, ArtifactPublished, ContextCompacted, ContextCompiled, Event, ModelFailed,
+    ModelRequested, ModelResponded, Outcome, Payload, PolicyChanged, ResumeReason, RunCreated,
+    RunFinished, RunHandedOff, RunResumed, SideRequested, SourceCaptured, TurnStarted,
+    VerificationFinished,
 };
-use longrein_protocol::source::SourceRecord;
+use longrein_protocol::source::{PlanItem, SourceRecord};
 use longrein_protocol::view::KnotShape;
 use longrein_protocol::{Body, ToolErrorClass, ToolSpec};
 
 use super::actions::harness_result;
-use super::{ActionStage, Artifact, Item, PendingCall, Phase, REIN_KNOTS, Request, Run};
+use super::{
+    Acceptance, ActionStage, Artifact, Item, PendingCall, Phase, REIN_KNOTS, Request, Reserve, Run,
+};
 
 impl Run {
     /// Folds one event. An event that the state does not allow (which `check` would have refused)
@@ -33,17 +36,12 @@ impl Run {
             Payload::RunPaused(_) => self.enter(Phase::Paused, KnotShape::Break),
             Payload::RunHandedOff(handed_off) => self.handed_off(handed_off),
             Payload::RunCancelled(_) => self.cancelled(),
-            Payload::RunFinished(finished) => {
-                let failed = finished.outcome == Outcome::Failed;
-                let knot = if failed {
-                    KnotShape::Stop
-                } else {
-                    KnotShape::End
-                };
-                self.enter(Phase::Finished(finished.outcome), knot);
-            }
+            Payload::RunFinished(finished) => self.run_finished(finished),
             Payload::TurnStarted(turn) => self.turn_started(turn),
-            Payload::TurnSteered(steered) => self.say(Item::Person(steered.input.clone())),
+            Payload::TurnSteered(steered) => {
+                self.forgive();
+                self.say(Item::Person(steered.input.clone()));
+            }
             Payload::TurnFinished(_) => self.claim = false,
             Payload::ToolsRevealed(revealed) => self.revealed(&revealed.tools),
             Payload::ContextCompiled(compiled) => self.compiled(compiled),
@@ -55,8 +53,37 @@ impl Run {
             Payload::NoticeGiven(notice) => {
                 self.bad_reply = None;
                 self.checked = false;
+                self.idle_told = self.idle;
                 self.say(Item::Notice(notice.text.clone()));
             }
+            Payload::LoopDetected(_) => self.loop_owed = None,
+            Payload::BudgetWarned(warned) => self.warned.push(warned.limit),
+            Payload::BudgetRaised(raised) => self.raised(raised),
+            Payload::BudgetExceeded(exceeded) => self.exceeded = Some(exceeded.limit),
+            Payload::PolicyChanged(changed) => self.policy_changed(changed),
+            Payload::PlanUpdated(plan) => self.planned(&plan.items),
+            Payload::SourceCaptured(source) => self.captured(source),
+            Payload::ArtifactPublished(artifact) => self.published(artifact),
+            Payload::VerificationStarted(_) => self.checking = true,
+            Payload::VerificationFinished(finished) => self.verified(finished),
+            Payload::AcceptanceRequested(asked) => {
+                self.acceptance = Acceptance::Asked(asked.text.clone());
+                self.since = event.at;
+                self.knot(KnotShape::Break);
+            }
+            Payload::AcceptanceResolved(resolved) => self.accepted(resolved),
+            Payload::SideRequested(requested) => self.side_requested(requested),
+            Payload::SideResponded(responded) => {
+                self.settle_side();
+                self.spend(responded.usage, 0);
+            }
+            Payload::SideFailed(_) => self.settle_side(),
+            _ => self.apply_to_action(event),
+        }
+    }
+
+    fn apply_to_action(&mut self, event: &Event) {
+        match &event.payload {
             Payload::ActionProposed(proposed) => self.proposed(proposed),
             Payload::ActionRejected(rejected) => self.rejected(rejected),
             Payload::ActionDecided(decided) => self.decided(decided),
@@ -66,18 +93,17 @@ impl Run {
                 let result = harness_result(withdrawn.why.clone(), ToolErrorClass::Cancelled);
                 self.close(&withdrawn.action, result);
             }
-            Payload::ActionStarted(started) => self.started(started),
+            Payload::QuestionAsked(asked) => self.questioned(event.at, &asked.action),
+            Payload::QuestionAnswered(answered) => self.question_answered(answered),
+            Payload::ActionStarted(started) => self.started(event.at, started),
             Payload::ActionFinished(finished) => self.finished(finished),
+            Payload::ActionLost(lost) => self.lost(lost),
+            Payload::ActionQueried(queried) => self.queried(queried),
             Payload::ActionUncertain(uncertain) => self.uncertain(uncertain),
             Payload::ActionReconciled(reconciled) => self.reconciled(reconciled),
-            Payload::LoopDetected(_) => self.loop_owed = None,
-            Payload::BudgetExceeded(exceeded) => self.exceeded = Some(exceeded.limit.clone()),
-            Payload::PlanUpdated(plan) => self.plan.clone_from(&plan.items),
-            Payload::SourceCaptured(source) => self.captured(source),
-            Payload::ArtifactPublished(artifact) => self.published(artifact),
-            // Counted when it ends: a check that a crash cut short is made again.
-            Payload::VerificationStarted(_) => {}
-            Payload::VerificationFinished(finished) => self.verified(finished),
+            // The action that took it back says all that the state needs.
+            Payload::ActionCompensated(_) => {}
+            _ => {}
         }
     }
 
@@ -86,6 +112,29 @@ impl Run {
         self.created_at = event.at;
         self.created = Some(Box::new(created.clone()));
         self.tools_owed = true;
+        self.tainted = created.tainted;
+        self.begin_limits();
+    }
+
+    fn run_finished(&mut self, finished: &RunFinished) {
+        self.close_open("Not done: the person took the result as it is.");
+        self.checking = false;
+        self.acceptance = Acceptance::None;
+        let knot = match finished.outcome {
+            Outcome::Failed => KnotShape::Stop,
+            Outcome::Accepted | Outcome::Unverified => KnotShape::End,
+        };
+        self.enter(Phase::Finished(finished.outcome), knot);
+    }
+
+    fn policy_changed(&mut self, changed: &PolicyChanged) {
+        self.rules.clone_from(&changed.rules);
+        self.policy_hash = Some(changed.hash);
+    }
+
+    fn planned(&mut self, items: &[PlanItem]) {
+        self.progressed |= self.plan != items;
+        self.plan = items.to_vec();
     }
 
     fn enter(&mut self, phase: Phase, knot: KnotShape) {
@@ -107,8 +156,7 @@ impl Run {
             self.exceeded = None;
             self.verifications = 0;
             self.bad_replies = 0;
-            self.repeats = None;
-            self.loop_owed = None;
+            self.forgive();
             if matches!(self.request, Request::Failed { .. }) {
                 self.request = Request::None;
             }
@@ -119,6 +167,8 @@ impl Run {
             Request::Compiled => Request::None,
             ref other => other.clone(),
         };
+        self.checking = false;
+        self.side = None;
         for action in &mut self.actions {
             if action.stage == ActionStage::Started {
                 action.stage = ActionStage::Lost;
@@ -141,6 +191,8 @@ impl Run {
 
     fn cancelled(&mut self) {
         self.phase = Phase::Cancelled;
+        self.checking = false;
+        self.acceptance = Acceptance::None;
         self.close_open("The person cancelled the run before this action ended.");
         self.request = Request::None;
         self.knot(KnotShape::Stop);
@@ -159,8 +211,9 @@ impl Run {
         self.verifications = 0;
         self.bad_replies = 0;
         self.bad_reply = None;
-        self.repeats = None;
-        self.loop_owed = None;
+        self.checking = false;
+        self.acceptance = Acceptance::None;
+        self.forgive();
         self.exceeded = None;
         self.say(Item::Person(turn.input.clone()));
         self.knot(KnotShape::Person);
@@ -216,32 +269,44 @@ impl Run {
         if requested.attempt == 1 {
             self.used.steps += 1;
         }
-        self.reserved = (requested.reserved_in, requested.reserved_out);
-        self.unsettled.0 = self.unsettled.0.saturating_add(requested.reserved_in);
-        self.unsettled.1 = self.unsettled.1.saturating_add(requested.reserved_out);
-        self.used.tokens_in = self.used.tokens_in.saturating_add(requested.reserved_in);
-        self.used.tokens_out = self.used.tokens_out.saturating_add(requested.reserved_out);
+        self.reserved = Reserve {
+            tokens_in: requested.reserved_in,
+            tokens_out: requested.reserved_out,
+            money_micro: requested.reserved_micro,
+        };
+        self.hold(self.reserved);
+        self.output_reserved = requested.reserved_out;
         self.request = Request::InFlight {
             attempt: requested.attempt,
         };
     }
 
-    /// Takes back what a settled request held in reserve.
     fn settle(&mut self) {
-        self.used.tokens_in -= self.reserved.0.min(self.used.tokens_in);
-        self.used.tokens_out -= self.reserved.1.min(self.used.tokens_out);
-        self.unsettled.0 -= self.reserved.0.min(self.unsettled.0);
-        self.unsettled.1 -= self.reserved.1.min(self.unsettled.1);
-        self.reserved = (0, 0);
+        let reserved = std::mem::take(&mut self.reserved);
+        self.release(reserved);
+    }
+
+    fn side_requested(&mut self, requested: &SideRequested) {
+        let reserve = Reserve {
+            tokens_in: requested.reserved_in,
+            tokens_out: requested.reserved_out,
+            money_micro: requested.reserved_micro,
+        };
+        self.hold(reserve);
+        self.side = Some(reserve);
+    }
+
+    fn settle_side(&mut self) {
+        if let Some(reserve) = self.side.take() {
+            self.release(reserve);
+        }
     }
 
     fn responded(&mut self, responded: &ModelResponded) {
         self.settle();
         self.request = Request::None;
         let usage = responded.usage;
-        self.used.tokens_in = self.used.tokens_in.saturating_add(usage.input);
-        self.used.tokens_out = self.used.tokens_out.saturating_add(usage.output);
-        self.used.working_ms = self.used.working_ms.saturating_add(responded.latency_ms);
+        self.spend(usage, responded.latency_ms);
         if !usage.estimated && self.body_bytes > 0 && usage.input > 0 {
             self.ratio_last = f64::from(usage.input) / (f64::from(self.body_bytes) / 4.0);
             self.ratio_worst = self.ratio_worst.max(self.ratio_last);
@@ -269,7 +334,7 @@ impl Run {
     /// The step is made again; what the lost request used stays reserved, since nobody knows it.
     fn abandoned(&mut self) {
         self.used.steps -= u32::from(self.used.steps > 0);
-        self.reserved = (0, 0);
+        self.reserved = Reserve::default();
         self.request = Request::None;
         self.settle_step();
     }
@@ -291,6 +356,7 @@ impl Run {
     }
 
     fn captured(&mut self, captured: &SourceCaptured) {
+        self.private_read |= captured.meta.private;
         if let Some(record) = self
             .sources
             .iter_mut()
@@ -298,9 +364,11 @@ impl Run {
         {
             if !record.shown.contains(&captured.range) {
                 record.shown.push(captured.range);
+                self.progressed = true;
             }
             return;
         }
+        self.progressed = true;
         self.sources.push(SourceRecord {
             id: captured.source,
             meta: captured.meta.clone(),
@@ -311,6 +379,7 @@ impl Run {
     }
 
     fn published(&mut self, published: &ArtifactPublished) {
+        self.progressed = true;
         self.artifacts
             .retain(|artifact| artifact.path != published.path);
         self.artifacts.push(Artifact {
@@ -324,7 +393,29 @@ impl Run {
         self.verifications += 1;
         self.results.clone_from(&finished.results);
         self.checked = true;
+        self.checking = false;
         self.knot(KnotShape::Ring);
+    }
+
+    /// What a person accepts holds; what they send back is checked anew when it comes again, and
+    /// does not count as an attempt of the model's.
+    fn accepted(&mut self, resolved: &AcceptanceResolved) {
+        self.acceptance = Acceptance::None;
+        for result in self.results.iter_mut().filter(|result| result.waits) {
+            result.waits = false;
+            result.holds = resolved.accepted;
+            let (word, off) = if resolved.accepted {
+                ("accepted", None)
+            } else {
+                let off = "The person did not accept the result. Read what they say.";
+                ("sent back", Some(off.to_owned()))
+            };
+            result.evidence = format!("{word} in {}", resolved.by.in_words());
+            result.difference = off.into_iter().collect();
+        }
+        if !resolved.accepted {
+            self.verifications = 0;
+        }
     }
 
     /// Adds words that come from outside a step: behind the step when one is open.

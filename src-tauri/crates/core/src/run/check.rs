@@ -1,9 +1,10 @@
 //! Which event a state allows. Every append passes here first.
 
 use longrein_protocol::event::{Event, Payload, ResumeReason};
+use longrein_protocol::gate::Actor;
 use longrein_protocol::{ActionId, RunId};
 
-use super::{Action, ActionStage, Phase, Request, Run};
+use super::{Acceptance, Action, ActionStage, Phase, Request, Run};
 
 /// An event that the state does not allow. It is refused before it is written.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -66,10 +67,8 @@ impl Run {
     }
 
     fn allows(&self, payload: &Payload) -> Result<bool, Illegal> {
-        use ActionStage::{Allowed, Asked, Lost, Proposed, Started, ToAsk, Uncertain};
-        let name = payload.name();
         let going = self.phase == Phase::Going;
-        let stages = |id: &ActionId, allowed: &[ActionStage]| self.has_stage(name, id, allowed);
+        let ended = matches!(self.phase, Phase::Cancelled | Phase::Finished(_));
         Ok(match payload {
             Payload::RunCreated(_) => self.seq == 0,
             _ if self.seq == 0 => false,
@@ -79,11 +78,16 @@ impl Run {
                 }
                 ResumeReason::Interrupted | ResumeReason::TakenOver => true,
             },
-            Payload::RunPaused(_) | Payload::RunHandedOff(_) | Payload::RunFinished(_) => going,
-            Payload::RunCancelled(_) => {
-                !matches!(self.phase, Phase::Cancelled | Phase::Finished(_))
+            Payload::RunPaused(_) | Payload::RunHandedOff(_) => going,
+            // A person may take the result of a run that was handed to them as it is.
+            Payload::RunFinished(finished) => {
+                let handed_off = matches!(self.phase, Phase::HandedOff { .. });
+                going || (finished.by.is_some() && handed_off)
             }
-            Payload::TurnStarted(_) => !matches!(self.phase, Phase::Cancelled),
+            Payload::RunCancelled(_) => !ended,
+            Payload::TurnStarted(_) | Payload::PolicyChanged(_) | Payload::BudgetRaised(_) => {
+                self.phase != Phase::Cancelled
+            }
             Payload::TurnSteered(_) => going,
             Payload::TurnFinished(_) | Payload::ToolsRevealed(_) | Payload::NoticeGiven(_) => going,
             Payload::ContextCompiled(_) | Payload::ContextCompacted(_) => {
@@ -99,29 +103,65 @@ impl Run {
             }
             Payload::ModelResponded(_) | Payload::ModelFailed(_) => self.in_flight(),
             Payload::ModelAbandoned(_) => self.request == Request::Lost || self.in_flight(),
-            Payload::ActionProposed(proposed) => going && self.proposes(&proposed.call),
+            Payload::LoopDetected(_) | Payload::BudgetExceeded(_) | Payload::BudgetWarned(_) => {
+                going
+            }
+            Payload::PlanUpdated(_) => going,
+            Payload::VerificationStarted(_) => going && !self.checking,
+            Payload::VerificationFinished(_) => going && self.checking,
+            Payload::AcceptanceRequested(_) => going && self.acceptance == Acceptance::None,
+            Payload::AcceptanceResolved(_) => self.acceptance != Acceptance::None,
+            Payload::SideRequested(_) => going && self.side.is_none(),
+            Payload::SideResponded(_) | Payload::SideFailed(_) => self.side.is_some(),
+            _ => self.action_allows(payload, going)?,
+        })
+    }
+
+    fn action_allows(&self, payload: &Payload, going: bool) -> Result<bool, Illegal> {
+        use ActionStage::{
+            Allowed, Asked, Lost, Proposed, Questioned, Started, ToAsk, Uncertain,
+        };
+        let name = payload.name();
+        let stages = |id: &ActionId, allowed: &[ActionStage]| self.has_stage(name, id, allowed);
+        // What a person asks for is done in whatever state the run is, save a cancelled one.
+        let acts = |id: &ActionId| {
+            let person = self.action(id).is_some_and(|action| action.by == Actor::Person);
+            going || (person && self.phase != Phase::Cancelled)
+        };
+        Ok(match payload {
+            Payload::ActionProposed(proposed) => match proposed.by {
+                Actor::Model => going && self.proposes(&proposed.call),
+                Actor::Person => self.phase != Phase::Cancelled,
+            },
             Payload::ActionRejected(rejected) => going && self.proposes(&rejected.call),
             // An approved action may be asked for again when its checks change before it starts.
             Payload::ActionDecided(decided) => {
-                going && stages(&decided.action, &[Proposed, Allowed, Lost])?
+                acts(&decided.action) && stages(&decided.action, &[Proposed, Allowed, Lost])?
             }
-            Payload::ApprovalRequested(asked) => going && stages(&asked.action, &[ToAsk])?,
+            Payload::ApprovalRequested(asked) => {
+                acts(&asked.action) && stages(&asked.action, &[ToAsk])?
+            }
             Payload::ApprovalResolved(resolved) => stages(&resolved.action, &[Asked])?,
             Payload::ApprovalWithdrawn(withdrawn) => stages(&withdrawn.action, &[Asked])?,
+            Payload::QuestionAsked(asked) => going && stages(&asked.action, &[Allowed])?,
+            Payload::QuestionAnswered(answered) => stages(&answered.action, &[Questioned])?,
             Payload::ActionStarted(started) => {
                 let follows = self
                     .action(&started.action)
                     .is_some_and(|action| started.attempt == action.attempt + 1);
-                going && follows && stages(&started.action, &[Allowed, Lost])?
+                acts(&started.action) && follows && stages(&started.action, &[Allowed, Lost])?
             }
             Payload::ActionFinished(finished) => stages(&finished.action, &[Started, Allowed])?,
+            Payload::ActionLost(lost) => stages(&lost.action, &[Started])?,
+            Payload::ActionQueried(queried) => stages(&queried.action, &[Lost])?,
             Payload::ActionUncertain(uncertain) => stages(&uncertain.action, &[Started, Lost])?,
-            Payload::ActionReconciled(reconciled) => stages(&reconciled.action, &[Uncertain])?,
+            Payload::ActionReconciled(reconciled) => {
+                stages(&reconciled.action, &[Uncertain, Lost])?
+            }
             Payload::SourceCaptured(source) => stages(&source.action, &[Started])?,
             Payload::ArtifactPublished(artifact) => stages(&artifact.action, &[Started])?,
-            Payload::LoopDetected(_) | Payload::BudgetExceeded(_) => going,
-            Payload::PlanUpdated(_) => going,
-            Payload::VerificationStarted(_) | Payload::VerificationFinished(_) => going,
+            Payload::ActionCompensated(_) => true,
+            _ => false,
         })
     }
 

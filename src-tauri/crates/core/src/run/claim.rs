@@ -4,12 +4,23 @@ use longrein_protocol::Body;
 use longrein_protocol::ToolErrorClass;
 use longrein_protocol::block::{Origin, StopReason, Trust};
 use longrein_protocol::event::{
-    ActionFinished, HandoffReason, NoticeGiven, Outcome, Payload, RunFinished, TurnFinished,
+    AcceptanceRequested, ActionFinished, HandoffReason, NoticeGiven, Outcome, Payload, RunFinished,
+    TurnFinished,
 };
 use longrein_protocol::source::CriterionResult;
 
-use super::next::{FINISH, Next, hand_off, handed_off, inline};
-use super::{Action, ActionStage, REPLY_ATTEMPTS, Run, VERIFICATION_ATTEMPTS};
+use super::next::{FINISH, Next, WaitsFor, inline};
+use super::{Acceptance, Action, ActionStage, REPLY_ATTEMPTS, Run, VERIFICATION_ATTEMPTS};
+
+/// Whether the work is done, as far as the criteria say.
+enum Standing {
+    /// It is.
+    Ends(Outcome),
+    /// It is not known yet.
+    Owes(Next),
+    /// It is not: what is off.
+    Off(Vec<String>),
+}
 
 impl Run {
     pub(super) fn open_finish(&self) -> Option<&Action> {
@@ -25,18 +36,43 @@ impl Run {
                 vec!["The person has said more. Read it first.".to_owned()],
             );
         }
+        match self.standing_of_criteria() {
+            Standing::Ends(outcome) => self.end(Some(finish), outcome),
+            Standing::Owes(next) => next,
+            Standing::Off(lines) => self.finish_refused(finish, lines),
+        }
+    }
+
+    /// Whether the work is done, as far as the criteria say.
+    fn standing_of_criteria(&self) -> Standing {
         if self.criteria().is_empty() {
-            return self.end(Some(finish), Outcome::Unverified);
+            return Standing::Ends(Outcome::Unverified);
+        }
+        if self.checking {
+            return Standing::Owes(Next::Wait(WaitsFor::Checks));
         }
         if !self.checked {
-            return Next::Verify {
+            return Standing::Owes(Next::Verify {
                 attempt: self.verifications + 1,
-            };
+            });
         }
         if self.results.iter().all(|result| result.holds) {
-            return self.end(Some(finish), Outcome::Accepted);
+            return Standing::Ends(Outcome::Accepted);
         }
-        self.finish_refused(finish, differences(&self.results))
+        let mut open = self.results.iter().filter(|result| !result.holds);
+        if !open.clone().all(|result| result.waits) {
+            return Standing::Off(differences(&self.results));
+        }
+        Standing::Owes(match self.acceptance {
+            Acceptance::Asked(_) => Next::Wait(WaitsFor::Person),
+            Acceptance::None => {
+                let text = open.next().map_or("", |result| result.criterion.as_str());
+                let asked = AcceptanceRequested {
+                    text: text.to_owned(),
+                };
+                Next::Append(vec![asked.into()])
+            }
+        })
     }
 
     pub(super) fn finish_refused(&self, finish: &Action, lines: Vec<String>) -> Next {
@@ -48,18 +84,11 @@ impl Run {
     }
 
     pub(super) fn next_of_claim(&self) -> Next {
-        if self.criteria().is_empty() {
-            return self.end(None, Outcome::Unverified);
-        }
-        if !self.checked {
-            return Next::Verify {
-                attempt: self.verifications + 1,
-            };
-        }
-        if self.results.iter().all(|result| result.holds) {
-            return self.end(None, Outcome::Accepted);
-        }
-        let lines = differences(&self.results);
+        let lines = match self.standing_of_criteria() {
+            Standing::Ends(outcome) => return self.end(None, outcome),
+            Standing::Owes(next) => return next,
+            Standing::Off(lines) => lines,
+        };
         let text = format!(
             "You stopped, but the work is not done:\n- {}",
             lines.join("\n- ")
@@ -76,10 +105,10 @@ impl Run {
                 "The result was checked {} times and does not hold: {first}",
                 self.verifications
             );
-            handed_off(
+            self.handoff(
                 HandoffReason::Verification,
                 message,
-                "Say what to do about it, or take the result as it is.",
+                "Say what to do about it, or take the result as it is: longrein accept RUN",
             )
         })
     }
@@ -96,6 +125,7 @@ impl Run {
             RunFinished {
                 outcome,
                 message: String::new(),
+                by: None,
             }
             .into(),
         );
@@ -104,14 +134,14 @@ impl Run {
 
     pub(super) fn next_of_bad_reply(&self, stop: StopReason) -> Next {
         if stop == StopReason::Refused {
-            return hand_off(
+            return self.hand_off(
                 HandoffReason::ProviderRefused,
                 "The provider refused to answer this.".to_owned(),
                 "Say it differently, or use another model.",
             );
         }
         if self.bad_replies >= REPLY_ATTEMPTS {
-            return hand_off(
+            return self.hand_off(
                 HandoffReason::NoReply,
                 format!(
                     "The model gave no usable reply {} times in a row.",

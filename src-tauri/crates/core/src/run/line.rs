@@ -3,7 +3,7 @@
 use longrein_protocol::event::Outcome;
 use longrein_protocol::view::{RunLine, RunState};
 
-use super::{ActionStage, Phase, Request, Run};
+use super::{Acceptance, ActionStage, Phase, Request, Run};
 
 /// The name of the provider whose models are demonstration stand-ins.
 pub const DEMO_PROVIDER: &str = "demo/";
@@ -34,6 +34,9 @@ impl Run {
             tokens_in: self.tokens_known().0,
             tokens_out: self.tokens_known().1,
             working_ms: self.used.working_ms,
+            cost_micro: self
+                .money_known()
+                .map(|micro| u32::try_from(micro).unwrap_or(u32::MAX)),
             seq: self.seq,
             rein: self.rein.iter().copied().collect(),
         }
@@ -65,21 +68,12 @@ impl Run {
     }
 
     fn going(&self) -> (RunState, String, String) {
-        let asked = self
-            .actions
-            .iter()
-            .find(|action| action.stage == ActionStage::Asked);
         let running = self
             .actions
             .iter()
             .any(|action| action.stage == ActionStage::Started);
-        if let (Some(action), false) = (asked, running) {
-            let reason = format!("{} waits for your answer.", action.tool);
-            return (
-                RunState::Waiting,
-                reason,
-                "Approve it, or refuse it with a reason.".to_owned(),
-            );
+        if let (Some((reason, remedy)), false) = (self.waits_for_person(), running) {
+            return (RunState::Waiting, reason, remedy.to_owned());
         }
         let reason = match &self.request {
             Request::Failed {
@@ -90,5 +84,23 @@ impl Run {
             _ => String::new(),
         };
         (RunState::Running, reason, String::new())
+    }
+
+    /// What a person is waited for, and what they can do.
+    fn waits_for_person(&self) -> Option<(String, &'static str)> {
+        if let Acceptance::Asked(text) = &self.acceptance {
+            let remedy = "Accept the result, or send it back with a reason.";
+            return Some((format!("The result waits for you: {text}"), remedy));
+        }
+        self.actions.iter().find_map(|action| match action.stage {
+            ActionStage::Asked => {
+                let reason = format!("{} waits for your answer.", action.tool);
+                Some((reason, "Approve it, or refuse it with a reason."))
+            }
+            ActionStage::Questioned => {
+                Some(("It asks you a question.".to_owned(), "Answer it."))
+            }
+            _ => None,
+        })
     }
 }

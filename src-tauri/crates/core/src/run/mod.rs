@@ -2,24 +2,32 @@
 
 mod actions;
 mod apply;
+mod budget;
 mod check;
 mod claim;
+mod digest;
 mod line;
 mod next;
+mod parts;
+mod recovery;
+mod stopping;
 
 use std::collections::VecDeque;
 
-use longrein_protocol::agent::{AgentSpec, Criterion, Decision};
-use longrein_protocol::block::{Block, ModelErrorClass, Origin, StopReason, Trust};
-use longrein_protocol::event::{Fragment, HandoffReason, Outcome, RunCreated};
+use longrein_protocol::agent::{AgentSpec, Criterion};
+use longrein_protocol::block::StopReason;
+use longrein_protocol::event::{Fragment, Limit, Limits, RunCreated};
+use longrein_protocol::gate::StandingRule;
 use longrein_protocol::source::{CriterionResult, PlanItem, SourceRecord};
-use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::view::KnotShape;
-use longrein_protocol::{ActionId, BlobHash, Body, Millis, RunId, ToolErrorClass, ToolSpec};
+use longrein_protocol::{ActionId, BlobHash, Millis, RunId, ToolSpec};
 
 pub use check::Illegal;
 pub use line::DEMO_PROVIDER;
-pub use next::{FINISH, Next, WaitsFor, shown_hash};
+pub use next::{ASK_PERSON, FINISH, Next, WaitsFor};
+pub use parts::*;
+pub use recovery::{LOST_ATTEMPTS, QUERY_ATTEMPTS, StartWay};
+pub use stopping::{DENIALS_LIMIT, LOOP_CYCLE, LOOP_CYCLE_TIMES, LOOP_LIMIT, LOOP_WARNING};
 
 /// How often a request is sent before the run is handed off.
 pub const REQUEST_ATTEMPTS: u32 = 4;
@@ -29,235 +37,8 @@ pub const UNREACHABLE_ATTEMPTS: u32 = 2;
 pub const REPLY_ATTEMPTS: u32 = 3;
 /// How often the criteria are checked in one turn before the run is handed off.
 pub const VERIFICATION_ATTEMPTS: u32 = 3;
-/// The same action with the same result this often: the model is told.
-pub const LOOP_WARNING: u32 = 3;
-/// The same action with the same result this often: the run is handed off.
-pub const LOOP_LIMIT: u32 = 5;
 /// The most knots of the small rein.
 pub const REIN_KNOTS: usize = 24;
-
-/// What a run is doing, as its log says.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub enum Phase {
-    /// No turn was opened yet.
-    #[default]
-    Created,
-    /// It works, or waits for what it asked for.
-    Going,
-    /// A person paused it.
-    Paused,
-    /// It stopped by rule.
-    HandedOff {
-        /// The rule.
-        reason: HandoffReason,
-        /// What happened.
-        message: String,
-        /// What the person can do.
-        remedy: String,
-    },
-    /// It came to its end.
-    Finished(Outcome),
-    /// A person ended it.
-    Cancelled,
-}
-
-/// How far the request of the current step is.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub enum Request {
-    /// None is open.
-    #[default]
-    None,
-    /// Put together, not sent.
-    Compiled,
-    /// Sent.
-    InFlight {
-        /// Counted from 1.
-        attempt: u32,
-    },
-    /// It was in flight when its process ended.
-    Lost,
-    /// It failed.
-    Failed {
-        /// How often it was sent.
-        attempt: u32,
-        /// What went wrong.
-        class: ModelErrorClass,
-        /// When it is sent again.
-        retry_at: Option<Millis>,
-        /// What happened.
-        message: String,
-        /// What the person can do.
-        remedy: String,
-    },
-}
-
-/// How far an action is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ActionStage {
-    /// Not decided.
-    Proposed,
-    /// The gate says that a person has to be asked.
-    ToAsk,
-    /// A person is asked.
-    Asked,
-    /// It may start.
-    Allowed,
-    /// It runs.
-    Started,
-    /// It ran when its process ended.
-    Lost,
-    /// It may or may not have happened.
-    Uncertain,
-    /// It ended, in whatever way.
-    Closed,
-}
-
-/// One action of the current step.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Action {
-    /// Its id.
-    pub id: ActionId,
-    /// The provider's id of the call.
-    pub call: String,
-    /// The tool's inner name.
-    pub tool: String,
-    /// The arguments.
-    pub arguments: Body,
-    /// What it may do.
-    pub effect: Effect,
-    /// Whether it may be started again.
-    pub repeat: Repeat,
-    /// How far it is.
-    pub stage: ActionStage,
-    /// How often it was started.
-    pub attempt: u32,
-    /// What the gate said.
-    pub decision: Option<Decision>,
-    /// Why a person has to be asked.
-    pub why: String,
-    /// What the person was shown.
-    pub shown: Option<BlobHash>,
-    /// How it ended.
-    pub result: Option<ActionResult>,
-}
-
-/// How an action ended, as the model is shown it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ActionResult {
-    /// The text.
-    pub body: Body,
-    /// The class of the error.
-    pub error: Option<ToolErrorClass>,
-    /// Where the text comes from.
-    pub origin: Origin,
-    /// Whether it may be believed.
-    pub trust: Trust,
-    /// How long it took.
-    pub latency_ms: u32,
-}
-
-/// One item of the conversation.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Item {
-    /// The person's words.
-    Person(Body),
-    /// What the model said.
-    Assistant(Vec<Block>),
-    /// What an action returned.
-    Result {
-        /// The action.
-        action: ActionId,
-        /// The provider's id of the call.
-        call: String,
-        /// The tool's inner name.
-        tool: String,
-        /// What it returned.
-        result: ActionResult,
-    },
-    /// What the harness told the model.
-    Notice(Body),
-}
-
-impl Item {
-    /// The bytes that it will need in a request, about.
-    pub fn bytes(&self) -> usize {
-        const ENVELOPE: usize = 60;
-        ENVELOPE
-            + match self {
-                Self::Person(body) | Self::Notice(body) => body.len(),
-                Self::Result { result, .. } => result.body.len(),
-                Self::Assistant(blocks) => blocks.iter().map(block_bytes).sum(),
-            }
-    }
-}
-
-fn block_bytes(block: &Block) -> usize {
-    match block {
-        Block::Text { text, .. } | Block::Thinking { text, .. } => text.len(),
-        Block::ToolUse {
-            name, arguments, ..
-        } => name.len() + arguments.len() + 60,
-    }
-}
-
-/// The conversation since the last compaction.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Conversation {
-    /// Items of the whole run are counted from 0; this is the number of the first in `items`.
-    pub first: u32,
-    /// In order.
-    pub items: VecDeque<Item>,
-    /// The person's words from before `first`, which are never dropped.
-    pub kept: Vec<Body>,
-    /// Results before this item are shown as one line.
-    pub pruned_before: u32,
-    /// Bytes of `items` and `kept`, about.
-    pub bytes: usize,
-}
-
-impl Conversation {
-    /// The number that the next item will have.
-    pub fn end(&self) -> u32 {
-        self.first + self.items.len() as u32
-    }
-}
-
-/// A call in a response that is no action yet.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PendingCall {
-    /// The provider's id of the call.
-    pub call: String,
-    /// The tool's name on the wire.
-    pub name: String,
-    /// The arguments as the model wrote them.
-    pub arguments: Body,
-}
-
-/// What has been used.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Used {
-    /// Steps.
-    pub steps: u32,
-    /// Input tokens, settled and in reserve.
-    pub tokens_in: u32,
-    /// Output tokens, settled and in reserve.
-    pub tokens_out: u32,
-    /// Actions started.
-    pub actions: u32,
-    /// Working time.
-    pub working_ms: u32,
-}
-
-/// A delivered file.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Artifact {
-    /// The path beneath the workspace.
-    pub path: String,
-    /// Its media type.
-    pub media_type: String,
-    /// The file as the model wrote it.
-    pub original: Body,
-}
 
 /// The state of one run.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -286,11 +67,15 @@ pub struct Run {
     pub tools_owed: bool,
     /// The request of the current step.
     pub request: Request,
-    /// What the request in flight holds in reserve: tokens in, tokens out.
-    pub reserved: (u32, u32),
+    /// What the request in flight holds in reserve.
+    pub reserved: Reserve,
+    /// The output limit that the last request carries.
+    pub output_reserved: u32,
+    /// What the side request in flight holds in reserve.
+    pub side: Option<Reserve>,
     /// Reservations that count against the budget and were never settled, because the request is
     /// in flight or was lost: what it used is not known.
-    pub unsettled: (u32, u32),
+    pub unsettled: Reserve,
     /// Calls of the last response that are no actions yet.
     pub pending: VecDeque<PendingCall>,
     /// The actions of the current step, in the order of the calls.
@@ -319,6 +104,16 @@ pub struct Run {
     pub artifacts: Vec<Artifact>,
     /// Whether untrusted text was read.
     pub tainted: bool,
+    /// Whether something of the person's own (library, attachment) was read.
+    pub private_read: bool,
+    /// The rules that stand beside those of the agent.
+    pub rules: Vec<StandingRule>,
+    /// The hash of the rules on disk that were last taken in.
+    pub policy_hash: Option<BlobHash>,
+    /// The hard limits: the agent's, as far as the person did not set them anew.
+    pub limits: Limits,
+    /// Limits of which the person was warned.
+    pub warned: Vec<Limit>,
     /// What has been used.
     pub used: Used,
     /// Whether the last reply asked for no action, which claims that the work is done.
@@ -329,16 +124,29 @@ pub struct Run {
     pub results: Vec<CriterionResult>,
     /// Whether the last check is to be acted on.
     pub checked: bool,
+    /// Whether the criteria are being checked.
+    pub checking: bool,
+    /// Whether a person is asked to accept.
+    pub acceptance: Acceptance,
     /// Empty or cut replies in a row; the last one's reason.
     pub bad_replies: u32,
     /// Why the last reply can't be used, until it was acted on.
     pub bad_reply: Option<StopReason>,
-    /// The last action with its result and how often it came in a row.
-    pub repeats: Option<(BlobHash, u32)>,
+    /// The last actions with their results, oldest first: what makes each the same as another, and
+    /// its tool.
+    pub recent: VecDeque<(BlobHash, String)>,
     /// A repetition that the model or the person has to be told of.
-    pub loop_owed: Option<(String, u32)>,
+    pub loop_owed: Option<LoopOwed>,
+    /// Denials by policy in a row.
+    pub denials: u32,
+    /// Steps in a row that changed nothing.
+    pub idle: u32,
+    /// The value of `idle` at which the model was last told something.
+    pub idle_told: u32,
+    /// Whether the step has changed something.
+    pub progressed: bool,
     /// A limit that was found to be reached.
-    pub exceeded: Option<String>,
+    pub exceeded: Option<Limit>,
     /// How often the run was taken up again by another process.
     pub splices: u32,
     /// The small rein.
@@ -372,15 +180,6 @@ impl Run {
             .map_or(0, |created| created.window_tokens)
     }
 
-    /// Input and output tokens that are known to be used.
-    pub fn tokens_known(&self) -> (u32, u32) {
-        let used = (self.used.tokens_in, self.used.tokens_out);
-        (
-            used.0.saturating_sub(self.unsettled.0),
-            used.1.saturating_sub(self.unsettled.1),
-        )
-    }
-
     /// An action of the current step.
     pub fn action(&self, id: &ActionId) -> Option<&Action> {
         self.actions.iter().find(|action| action.id == *id)
@@ -410,21 +209,5 @@ impl Run {
     /// The latest source id plus one.
     pub fn next_source(&self) -> u32 {
         self.sources.len() as u32 + 1
-    }
-
-    /// Estimated tokens of `bytes` of a request, for the meter.
-    pub fn estimate(&self, bytes: usize) -> u32 {
-        let ratio = if self.ratio_last > 0.0 {
-            self.ratio_last
-        } else {
-            1.0
-        };
-        (bytes as f64 / 4.0 * ratio).ceil() as u32
-    }
-
-    /// Estimated tokens of `bytes` of a request, for a reservation: never too few, as far as
-    /// the run's own experience goes.
-    pub fn estimate_at_most(&self, bytes: usize) -> u32 {
-        (bytes as f64 / 4.0 * self.ratio_worst.max(1.25)).ceil() as u32
     }
 }

@@ -1,14 +1,12 @@
 //! What a run owes next. Pure: the same state and time give the same answer.
 
 use longrein_protocol::block::ModelErrorClass;
-use longrein_protocol::event::{
-    ActionUncertain, ApprovalRequested, BudgetExceeded, HandoffReason, LoopDetected,
-    ModelAbandoned, NoticeGiven, Payload, RunHandedOff,
-};
-use longrein_protocol::tool::{Effect, Repeat};
-use longrein_protocol::{ActionId, BlobHash, Body, Millis};
+use longrein_protocol::event::{HandoffReason, Limit, ModelAbandoned, Payload};
+use longrein_protocol::gate::Actor;
+use longrein_protocol::tool::Effect;
+use longrein_protocol::{ActionId, Body, Millis};
 
-use super::{Action, ActionStage, LOOP_LIMIT, PendingCall, Phase, Request, Run};
+use super::{ActionStage, PendingCall, Phase, Request, Run, StartWay};
 use crate::compact;
 
 /// What is owed.
@@ -27,8 +25,14 @@ pub enum Next {
     Propose(PendingCall),
     /// The gate has to decide an action.
     Decide(ActionId),
+    /// A person has to be asked whether an action may start.
+    Ask(ActionId),
+    /// A person has to be asked the question that an action is.
+    Question(ActionId),
     /// These actions may start now, side by side.
     Start(Vec<ActionId>),
+    /// The status tool of an action has to be asked what became of it.
+    Query(ActionId),
     /// The criteria have to be checked.
     Verify {
         /// Counted from 1 within the turn.
@@ -51,6 +55,8 @@ pub enum WaitsFor {
     Retry(Millis),
     /// Actions that run.
     Actions,
+    /// The check of the criteria.
+    Checks,
     /// A person's answer.
     Person,
 }
@@ -61,22 +67,20 @@ impl Run {
         match self.phase {
             Phase::Created => return Next::Wait(WaitsFor::Input),
             Phase::Going => {}
-            Phase::Paused | Phase::HandedOff { .. } | Phase::Finished(_) | Phase::Cancelled => {
-                return Next::Stopped;
-            }
+            Phase::Cancelled => return Next::Stopped,
+            // What a person asks for is done even while the run itself stands still.
+            _ if self.person_acts() => return self.next_of_actions(now),
+            Phase::Paused | Phase::HandedOff { .. } | Phase::Finished(_) => return Next::Stopped,
         }
-        if let Some(limit) = &self.exceeded {
-            return hand_off(
-                HandoffReason::Budget,
-                format!("The limit {limit} is reached."),
-                "Raise the limit in the agent file and start a new run, or say how to go on.",
-            );
+        if let Some(limit) = self.exceeded {
+            let message = format!("The limit of {} is reached.", limit_in_words(limit));
+            return self.hand_off(HandoffReason::Budget, message, raise_remedy(limit));
         }
         if let Some(call) = self.pending.front() {
             return Next::Propose(call.clone());
         }
         if !self.actions.is_empty() {
-            return self.next_of_actions();
+            return self.next_of_actions(now);
         }
         if self.claim {
             return self.next_of_claim();
@@ -84,10 +88,17 @@ impl Run {
         if let Some(stop) = self.bad_reply {
             return self.next_of_bad_reply(stop);
         }
-        if let Some((tool, times)) = &self.loop_owed {
-            return loop_step(tool, *times);
+        if let Some(next) = self.next_of_stopping() {
+            return next;
         }
         self.next_of_request(now)
+    }
+
+    /// Whether an action that a person asked for is open.
+    fn person_acts(&self) -> bool {
+        self.actions.iter().any(|action| {
+            action.by == Actor::Person && action.stage != ActionStage::Closed
+        })
     }
 
     fn next_of_request(&self, now: Millis) -> Next {
@@ -111,7 +122,7 @@ impl Run {
                 ..
             } => match compact::harder(self) {
                 Some(compacted) => Next::Append(vec![compacted.into()]),
-                None => context_full(),
+                None => self.context_full(),
             },
             Request::Failed {
                 class,
@@ -124,7 +135,7 @@ impl Run {
                 } else {
                     HandoffReason::ProviderRefused
                 };
-                hand_off(reason, message.clone(), remedy)
+                self.hand_off(reason, message.clone(), remedy)
             }
         }
     }
@@ -133,99 +144,72 @@ impl Run {
         if let Some(exceeded) = self.budget_reached() {
             return Next::Append(vec![exceeded.into()]);
         }
+        if let Some(warned) = self.budget_warning() {
+            return Next::Append(vec![warned.into()]);
+        }
         if compact::is_due(self) {
             return match compact::down_to_half(self) {
                 Some(compacted) => Next::Append(vec![compacted.into()]),
-                None => context_full(),
+                None => self.context_full(),
             };
         }
         Next::Request { attempt: 1 }
     }
 
-    /// The limit that the next request would pass, if any: judged by the size of the last request
-    /// before the next is put together, and by its own size after.
-    pub fn budget_reached(&self) -> Option<BudgetExceeded> {
-        let agent = self.agent()?;
-        let budget = &agent.budget;
-        let input = self.estimate_at_most(self.body_bytes as usize);
-        let minutes = self.used.working_ms / 60_000;
-        let limits = [
-            ("steps", self.used.steps + 1, Some(budget.steps)),
-            (
-                "tokens_in",
-                self.used.tokens_in.saturating_add(input),
-                budget.tokens_in,
-            ),
-            (
-                "tokens_out",
-                self.used.tokens_out.saturating_add(1),
-                budget.tokens_out,
-            ),
-            ("working_minutes", minutes + 1, budget.working_minutes),
-        ];
-        let (limit, used, of) = limits
-            .into_iter()
-            .find_map(|(limit, used, of)| Some((limit, used, of.filter(|of| used > *of)?)))?;
-        Some(BudgetExceeded {
-            limit: limit.to_owned(),
-            used,
-            of,
-        })
-    }
-
-    /// The most tokens that the next response may have; 0 when nothing is left.
-    pub fn output_limit(&self) -> u32 {
-        let Some(agent) = self.agent() else { return 0 };
-        let left = agent
-            .budget
-            .tokens_out
-            .map_or(u32::MAX, |limit| limit.saturating_sub(self.used.tokens_out));
-        agent.model.max_output_tokens.min(left)
-    }
-
-    fn next_of_actions(&self) -> Next {
+    fn next_of_actions(&self, now: Millis) -> Next {
         for action in &self.actions {
             match action.stage {
-                ActionStage::Proposed => return Next::Decide(action.id.clone()),
-                ActionStage::ToAsk => return ask(action, self),
-                ActionStage::Lost if !may_repeat(action) => {
-                    let why =
-                        "The process ended while this action ran, and it can't be repeated safely.";
-                    let uncertain = ActionUncertain {
-                        action: action.id.clone(),
-                        why: why.to_owned(),
+                ActionStage::Proposed => {
+                    let waits = action.tool == FINISH || action.tool == ASK_PERSON;
+                    return match self.actions_reached().filter(|_| !waits) {
+                        Some(exceeded) if self.phase == Phase::Going => {
+                            Next::Append(vec![exceeded.into()])
+                        }
+                        _ => Next::Decide(action.id.clone()),
                     };
-                    return Next::Append(vec![uncertain.into()]);
+                }
+                ActionStage::ToAsk => return Next::Ask(action.id.clone()),
+                ActionStage::Lost => {
+                    if let Some(next) = self.next_of_lost(action, now) {
+                        return next;
+                    }
                 }
                 _ => {}
             }
         }
-        let startable = self.startable();
+        let startable = self.startable(now);
+        if let Some(question) = startable.iter().find(|id| self.is_question(id)) {
+            return Next::Question(question.clone());
+        }
         if !startable.is_empty() {
             return Next::Start(startable);
         }
-        let any = |stage| self.actions.iter().any(|action| action.stage == stage);
-        if any(ActionStage::Started) {
+        self.next_of_open_actions()
+    }
+
+    /// What is owed when no action can start: all that are open wait for something.
+    fn next_of_open_actions(&self) -> Next {
+        let first = |stage| self.actions.iter().find(|action| action.stage == stage);
+        if first(ActionStage::Started).is_some() {
             return Next::Wait(WaitsFor::Actions);
         }
-        if let Some(action) = self
-            .actions
-            .iter()
-            .find(|action| action.stage == ActionStage::Uncertain)
-        {
-            return hand_off(
+        if let Some(action) = first(ActionStage::Uncertain) {
+            if self.phase != Phase::Going {
+                return Next::Stopped;
+            }
+            return self.hand_off(
                 HandoffReason::Uncertain,
                 format!(
                     "{} may or may not have happened. {}",
                     action.tool, action.why
                 ),
                 &format!(
-                    "Find out, then: longrein settle {} happened|not-happened|retry",
+                    "Find out, then: longrein settle {} happened|not-happened|retry|stop",
                     action.id
                 ),
             );
         }
-        if any(ActionStage::Asked) {
+        if first(ActionStage::Asked).is_some() || first(ActionStage::Questioned).is_some() {
             return Next::Wait(WaitsFor::Person);
         }
         match self.open_finish() {
@@ -234,9 +218,13 @@ impl Run {
         }
     }
 
+    fn is_question(&self, id: &ActionId) -> bool {
+        self.action(id).is_some_and(|action| action.tool == ASK_PERSON)
+    }
+
     /// Actions that may start: the first that is not closed, and readers that stand side by side
     /// with it. `finish` comes after everything else.
-    fn startable(&self) -> Vec<ActionId> {
+    fn startable(&self, now: Millis) -> Vec<ActionId> {
         let mut startable = Vec::new();
         let mut only_readers_before = true;
         let mut any_before = false;
@@ -250,7 +238,11 @@ impl Run {
             }
             let reads = action.effect == Effect::Read;
             let may_run = !any_before || (only_readers_before && reads);
-            let ready = action.stage == ActionStage::Allowed || action.stage == ActionStage::Lost;
+            let ready = match action.stage {
+                ActionStage::Allowed => true,
+                ActionStage::Lost => self.way(action, now) == StartWay::Again,
+                _ => false,
+            };
             if may_run && ready {
                 startable.push(action.id.clone());
             }
@@ -259,48 +251,42 @@ impl Run {
         }
         startable
     }
+
+    fn context_full(&self) -> Next {
+        self.hand_off(
+            HandoffReason::ContextFull,
+            "The request no longer fits the model's window, even after older parts were taken out."
+                .to_owned(),
+            "Use a model with a larger window, or start a new run with a smaller task.",
+        )
+    }
 }
 
 /// The tool that claims completion.
 pub const FINISH: &str = "finish";
+/// The tool by which the model asks the person.
+pub const ASK_PERSON: &str = "ask_person";
 
-fn may_repeat(action: &Action) -> bool {
-    action.effect == Effect::Read || action.repeat == Repeat::Repeatable
-}
-
-fn ask(action: &Action, run: &Run) -> Next {
-    let requested = ApprovalRequested {
-        action: action.id.clone(),
-        why: action.why.clone(),
-        shown: shown_hash(action, run),
-    };
-    Next::Append(vec![requested.into()])
-}
-
-/// The hash of what a person is shown of an action: the tool's definition and the arguments.
-pub fn shown_hash(action: &Action, run: &Run) -> BlobHash {
-    let definition = run
-        .tool(&action.tool)
-        .map(|tool| tool.definition_hash().0)
-        .unwrap_or_default();
-    let mut shown = definition.to_vec();
-    shown.extend_from_slice(&action.arguments.hash().0);
-    BlobHash::of(&shown)
-}
-
-fn loop_step(tool: &str, times: u32) -> Next {
-    let detected = LoopDetected {
-        tool: tool.to_owned(),
-        times,
+fn limit_in_words(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Steps => "steps",
+        Limit::TokensIn => "input tokens",
+        Limit::TokensOut => "output tokens",
+        Limit::WorkingMinutes => "working minutes",
+        Limit::Actions => "actions",
+        Limit::Money => "money",
     }
-    .into();
-    if times >= LOOP_LIMIT {
-        let message = format!("{tool} gave the same result {times} times in a row.");
-        let off = handed_off(HandoffReason::Loop, message, "Say what to do differently.");
-        return Next::Append(vec![detected, off]);
+}
+
+fn raise_remedy(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Steps => "Raise it: longrein resume RUN --max-steps N",
+        Limit::TokensIn => "Raise it: longrein resume RUN --max-tokens-in N",
+        Limit::TokensOut => "Raise it: longrein resume RUN --max-tokens-out N",
+        Limit::WorkingMinutes => "Raise it: longrein resume RUN --max-minutes N",
+        Limit::Actions => "Raise it: longrein resume RUN --max-actions N",
+        Limit::Money => "Raise it: longrein resume RUN --max-cost USD",
     }
-    let text = format!("{tool} has now given the same result {times} times. Do something else.");
-    Next::Append(vec![detected, NoticeGiven { text: inline(text) }.into()])
 }
 
 /// Text of the harness's own, bounded so that it never needs a blob.
@@ -312,26 +298,4 @@ pub(super) fn inline(mut text: String) -> Body {
         text.push('…');
     }
     Body::Text(text)
-}
-
-fn context_full() -> Next {
-    hand_off(
-        HandoffReason::ContextFull,
-        "The request no longer fits the model's window, even after older parts were taken out."
-            .to_owned(),
-        "Use a model with a larger window, or start a new run with a smaller task.",
-    )
-}
-
-pub(super) fn hand_off(reason: HandoffReason, message: String, remedy: &str) -> Next {
-    Next::Append(vec![handed_off(reason, message, remedy)])
-}
-
-pub(super) fn handed_off(reason: HandoffReason, message: String, remedy: &str) -> Payload {
-    RunHandedOff {
-        reason,
-        message,
-        remedy: remedy.to_owned(),
-    }
-    .into()
 }

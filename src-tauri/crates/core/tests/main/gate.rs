@@ -33,7 +33,12 @@ fn the_strictest_check_decides() {
         );
         let (mut run, _) = play(&lines);
         run.tainted = *tainted;
-        let decided = decide(&run, &run.actions[0]);
+        let decided = decide(
+            &run,
+            &run.actions[0],
+            &serde_json::json!({}),
+            longrein_protocol::gate::ActionFacts::default(),
+        );
         assert_eq!(
             decided.decision, *expected,
             "{settings:?}, tainted {tainted}, {tool}: {}",

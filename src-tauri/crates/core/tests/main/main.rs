@@ -1,6 +1,7 @@
 //! The pure core, as data: what a run owes after each event, what it refuses, what it shows.
 
 mod gate;
+mod held;
 mod next;
 mod play;
 mod refused;

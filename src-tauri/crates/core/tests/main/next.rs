@@ -6,7 +6,7 @@ use longrein_core::run::{Next, Run};
 use crate::play::{event, play};
 
 /// What is owed, in a line.
-fn owed(run: &Run, now: i64) -> String {
+pub fn owed(run: &Run, now: i64) -> String {
     match run.next(now) {
         Next::Append(payloads) => {
             let names: Vec<&str> = payloads.iter().map(|payload| payload.name()).collect();
@@ -20,6 +20,9 @@ fn owed(run: &Run, now: i64) -> String {
             let ids: Vec<String> = actions.iter().map(ToString::to_string).collect();
             format!("start {}", ids.join(" "))
         }
+        Next::Ask(action) => format!("ask about {action}"),
+        Next::Question(action) => format!("put the question {action}"),
+        Next::Query(action) => format!("query {action}"),
         Next::Verify { attempt } => format!("verify, attempt {attempt}"),
         Next::Wait(what) => format!("wait for {what:?}"),
         Next::Stopped => "stopped".to_owned(),
@@ -27,7 +30,7 @@ fn owed(run: &Run, now: i64) -> String {
 }
 
 /// The last lines of a play, each with what is owed after it.
-fn check(before: &str, lines: &str, expected: Expect) {
+pub fn check(before: &str, lines: &str, expected: Expect) {
     let (mut run, _) = play(before);
     let mut story = String::new();
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {

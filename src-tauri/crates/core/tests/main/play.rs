@@ -10,8 +10,9 @@ use longrein_core::run::Run;
 use longrein_protocol::agent::{AgentSpec, Decision};
 use longrein_protocol::block::{Block, ModelErrorClass, Origin, StopReason, Trust, Usage};
 use longrein_protocol::event::*;
+use longrein_protocol::gate::{ActionFacts, Actor, Surface};
 use longrein_protocol::source::CriterionResult;
-use longrein_protocol::tool::{Effect, Repeat};
+use longrein_protocol::tool::{Effect, Recovery, Repeat};
 use longrein_protocol::{
     ActionId, BlobHash, Body, Event, Payload, RunId, ToolErrorClass, ToolSpec,
 };
@@ -91,6 +92,49 @@ fn payload(line: &str) -> Payload {
         "ended" => RunFinished {
             outcome: Outcome::Unverified,
             message: String::new(),
+            by: None,
+        }
+        .into(),
+        "taken" => RunFinished {
+            outcome: Outcome::Unverified,
+            message: String::new(),
+            by: Some(Surface::Command),
+        }
+        .into(),
+        "warned" => BudgetWarned {
+            limit: serde_json::from_value(json!(rest)).expect("a limit"),
+            used: 4,
+            of: 5,
+        }
+        .into(),
+        "exceeded" => BudgetExceeded {
+            limit: serde_json::from_value(json!(rest)).expect("a limit"),
+            used: 6,
+            of: 5,
+        }
+        .into(),
+        "raised" => BudgetRaised {
+            limits: Limits {
+                steps: rest.parse().ok(),
+                ..Limits::default()
+            },
+            by: Surface::Command,
+        }
+        .into(),
+        "waits" => waits(),
+        "accepting" => AcceptanceRequested {
+            text: rest.to_owned(),
+        }
+        .into(),
+        "accepted" | "returned" => AcceptanceResolved {
+            accepted: word == "accepted",
+            note: text(rest),
+            by: Surface::Window,
+        }
+        .into(),
+        "loop" => LoopDetected {
+            tool: rest.to_owned(),
+            times: 3,
         }
         .into(),
         "verifying" => VerificationStarted { attempt: 1 }.into(),
@@ -119,6 +163,7 @@ fn of_action(word: &str, rest: &str) -> Payload {
                 decision,
                 why: format!("the test says {rest}"),
                 checks: Vec::new(),
+                facts: ActionFacts::default(),
             }
             .into()
         }
@@ -126,6 +171,7 @@ fn of_action(word: &str, rest: &str) -> Payload {
             action,
             why: String::new(),
             shown: BlobHash([1; 32]),
+            offers: Vec::new(),
         }
         .into(),
         "approve" | "refuse" => {
@@ -134,7 +180,10 @@ fn of_action(word: &str, rest: &str) -> Payload {
                 action,
                 approved,
                 note: rest.to_owned(),
-                by: "test".to_owned(),
+                by: Surface::Command,
+                arguments: None,
+                binding: None,
+                always: None,
             }
             .into()
         }
@@ -144,6 +193,7 @@ fn of_action(word: &str, rest: &str) -> Payload {
                 action,
                 key: "key".to_owned(),
                 attempt,
+                credentials: Vec::new(),
             }
             .into()
         }
@@ -155,8 +205,33 @@ fn of_action(word: &str, rest: &str) -> Payload {
         .into(),
         "settle" => {
             let verdict = serde_json::from_value(json!(rest)).unwrap_or(Verdict::Retry);
-            ActionReconciled { action, verdict }.into()
+            ActionReconciled {
+                action,
+                verdict,
+                result: None,
+                trust: Trust::Trusted,
+                by: Some(Surface::Command),
+            }
+            .into()
         }
+        "lost" => ActionLost {
+            action,
+            why: "Its time was over.".to_owned(),
+        }
+        .into(),
+        "query" => queried(action, rest),
+        "question" => QuestionAsked {
+            action,
+            question: text(rest),
+            options: Vec::new(),
+        }
+        .into(),
+        "reply" => QuestionAnswered {
+            action,
+            answer: text(rest),
+            by: Surface::Window,
+        }
+        .into(),
         _ => panic!("no such event: {word}"),
     }
 }
@@ -170,7 +245,10 @@ fn traits(name: &str) -> (Effect, Repeat) {
     match name {
         "look" | "finish" => (Effect::Read, Repeat::Repeatable),
         "mark" => (Effect::Workspace, Repeat::Once),
+        "ask_person" => (Effect::Read, Repeat::Repeatable),
         "post" => (Effect::Irreversible, Repeat::Once),
+        "pay" => (Effect::Workspace, Repeat::Keyed),
+        "order" => (Effect::Workspace, Repeat::Queryable),
         _ => (Effect::Workspace, Repeat::Repeatable),
     }
 }
@@ -186,12 +264,25 @@ fn tool(name: &str) -> ToolSpec {
         timeout_ms: 1_000,
         result_tokens: 1_000,
         path_arguments: Vec::new(),
+        reach: longrein_protocol::tool::Reach::default(),
+        recovery: recovery(name),
         untrusted: name == "look",
     }
 }
 
+/// A key of `pay` is valid for ten seconds; `look` says what became of an `order`.
+fn recovery(name: &str) -> Recovery {
+    let is = |tool: &str, value: &str| (name == tool).then(|| value.to_owned());
+    Recovery {
+        key_argument: is("pay", "key"),
+        key_valid_seconds: (name == "pay").then_some(10),
+        status_tool: is("order", "look"),
+        ..Recovery::default()
+    }
+}
+
 fn created(rest: &str) -> Payload {
-    let allow = ["look", "mark", "post", "write", "finish"];
+    let allow = ["look", "mark", "post", "pay", "order", "write", "finish"];
     let mut agent: AgentSpec =
         serde_json::from_value(json!({"name": "test", "tools": {"allow": allow}}))
             .expect("an agent");
@@ -200,6 +291,11 @@ fn created(rest: &str) -> Payload {
             ("steps", value) => agent.budget.steps = value.parse().expect("a number"),
             ("window", value) => agent.model.window_tokens = value.parse().expect("a number"),
             ("actions", value) => agent.budget.actions = value.parse().ok(),
+            ("idle", value) => agent.budget.idle_steps = value.parse().ok(),
+            ("person", value) => {
+                agent.done_when =
+                    serde_json::from_value(json!([{"person": value}])).expect("a criterion")
+            }
             ("file", value) => {
                 agent.done_when =
                     serde_json::from_value(json!([{"file": value}])).expect("a criterion")
@@ -220,6 +316,8 @@ fn created(rest: &str) -> Payload {
         model: "test/model".to_owned(),
         harness: "0".to_owned(),
         workspace: String::new(),
+        price: None,
+        tainted: false,
         parent: None,
     }
     .into()
@@ -233,6 +331,7 @@ fn requested(rest: &str) -> Payload {
         body_bytes: 400,
         reserved_in: 125,
         reserved_out: 50,
+        reserved_micro: 0,
     }
     .into()
 }
@@ -273,6 +372,23 @@ fn proposed(named: &str) -> Payload {
         arguments: text("{}"),
         effect,
         repeat,
+        by: Actor::Model,
+        undoes: None,
+    }
+    .into()
+}
+
+/// `a unknown 9000`: what the status tool says, and when it is asked again.
+fn queried(action: ActionId, rest: &str) -> Payload {
+    let mut words = rest.split(' ');
+    let answer = serde_json::from_value(json!(words.next())).expect("an answer");
+    ActionQueried {
+        action,
+        attempt: words.next().and_then(|word| word.parse().ok()).unwrap_or(1),
+        answer,
+        said: text("It said so."),
+        trust: Trust::Trusted,
+        again_at: words.next().and_then(|word| word.parse().ok()),
     }
     .into()
 }
@@ -326,6 +442,7 @@ fn handoff(rest: &str) -> Payload {
         reason,
         message: "It stopped.".to_owned(),
         remedy: "Say how to go on.".to_owned(),
+        digest: None,
     }
     .into()
 }
@@ -339,8 +456,24 @@ fn verified(holds: bool) -> Payload {
     let result = CriterionResult {
         criterion: "page.html exists".to_owned(),
         holds,
+        waits: false,
         evidence: "looked".to_owned(),
         difference,
+    };
+    VerificationFinished {
+        results: vec![result],
+    }
+    .into()
+}
+
+/// A check of which a person has the last word.
+fn waits() -> Payload {
+    let result = CriterionResult {
+        criterion: "a person accepts: Read it.".to_owned(),
+        holds: false,
+        waits: true,
+        evidence: "a person has to accept it".to_owned(),
+        difference: Vec::new(),
     };
     VerificationFinished {
         results: vec![result],

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Decision;
+use crate::agent::{Decision, PolicyRule};
 use crate::block::{Origin, Trust};
 use crate::body::{BlobHash, Body};
-use crate::ids::ActionId;
+use crate::gate::{ActionFacts, Actor, Always, Check, StandingRule, Surface};
+use crate::ids::{ActionId, Millis};
 use crate::tool::{Effect, Repeat, ToolErrorClass};
 
 /// See [`super::Payload::ActionProposed`].
@@ -23,6 +24,12 @@ pub struct ActionProposed {
     pub effect: Effect,
     /// Whether it may be started again.
     pub repeat: Repeat,
+    /// Who asked for it.
+    #[serde(default, skip_serializing_if = "Actor::is_model")]
+    pub by: Actor,
+    /// The action that it takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<ActionId>,
 }
 
 /// See [`super::Payload::ActionRejected`]. The model is told.
@@ -49,20 +56,12 @@ pub struct ActionDecided {
     pub decision: Decision,
     /// The check or rule that decided, in words.
     pub why: String,
-    /// Every check whose answer is not simply yes.
+    /// The eight checks, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-}
-
-/// One check of the gate.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Check {
-    /// `granted`, `schema`, `effect`, `secrets`, `reach`, `budget`, `rules`, `taint`.
-    pub check: String,
-    /// What it says.
-    pub decision: Decision,
-    /// The facts, in words.
-    pub facts: String,
+    /// What they rest on.
+    #[serde(default, skip_serializing_if = "ActionFacts::is_empty")]
+    pub facts: ActionFacts,
 }
 
 /// See [`super::Payload::ApprovalRequested`].
@@ -72,8 +71,11 @@ pub struct ApprovalRequested {
     pub action: ActionId,
     /// Why a person is asked.
     pub why: String,
-    /// The hash of what the person will see: tool definition and arguments.
+    /// What an approval will rest on: see [`ActionFacts::binding`].
     pub shown: BlobHash,
+    /// The rules that "always" would make: exactly what they say is what they match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<PolicyRule>,
 }
 
 /// See [`super::Payload::ApprovalResolved`].
@@ -86,8 +88,18 @@ pub struct ApprovalResolved {
     /// A note; for a denial the reason that the model is told.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// The surface it was answered from: `window`, `command`, `api`.
-    pub by: String,
+    /// Where it was answered.
+    #[serde(default)]
+    pub by: Surface,
+    /// The arguments as the person edited them: from now on the effective ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Body>,
+    /// What the approval rests on; for an edit, with the edited arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding: Option<BlobHash>,
+    /// The rules that it makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub always: Option<Always>,
 }
 
 /// See [`super::Payload::ApprovalWithdrawn`].
@@ -108,6 +120,9 @@ pub struct ActionStarted {
     pub key: String,
     /// Counted from 1.
     pub attempt: u32,
+    /// The names of the secrets that it is given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credentials: Vec<String>,
 }
 
 /// See [`super::Payload::ActionFinished`].
@@ -137,6 +152,54 @@ pub struct ActionFinished {
     pub latency_ms: u32,
 }
 
+/// See [`super::Payload::ActionLost`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ActionLost {
+    /// The action.
+    pub action: ActionId,
+    /// What happened.
+    pub why: String,
+}
+
+/// See [`super::Payload::ActionQueried`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ActionQueried {
+    /// The action.
+    pub action: ActionId,
+    /// Counted from 1.
+    pub attempt: u32,
+    /// What the status tool says.
+    pub answer: StatusAnswer,
+    /// Its words.
+    pub said: Body,
+    /// Whether its words may be believed.
+    pub trust: Trust,
+    /// When it is asked again; absent when it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_at: Option<Millis>,
+}
+
+/// What a status tool says of an action.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StatusAnswer {
+    /// It happened.
+    Done,
+    /// It did not happen and never will.
+    NotDone,
+    /// It can't say.
+    Unknown,
+}
+
+/// See [`super::Payload::ActionCompensated`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ActionCompensated {
+    /// The action whose effect was taken back.
+    pub action: ActionId,
+    /// The action that took it back.
+    pub undone_by: ActionId,
+}
+
 /// See [`super::Payload::ActionUncertain`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ActionUncertain {
@@ -153,6 +216,19 @@ pub struct ActionReconciled {
     pub action: ActionId,
     /// What became of it.
     pub verdict: Verdict,
+    /// The result, where the person or the tool gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Body>,
+    /// Whether the result may be believed.
+    #[serde(default = "trusted")]
+    pub trust: Trust,
+    /// Where the person said so; absent when the status tool did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Surface>,
+}
+
+fn trusted() -> Trust {
+    Trust::Trusted
 }
 
 /// What became of an action of which nobody knew.
@@ -165,4 +241,39 @@ pub enum Verdict {
     NotHappened,
     /// It may be started once more.
     Retry,
+}
+
+/// See [`super::Payload::QuestionAsked`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct QuestionAsked {
+    /// The action by which the model asks.
+    pub action: ActionId,
+    /// The question.
+    pub question: Body,
+    /// Answers that it offers; another may be given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+}
+
+/// See [`super::Payload::QuestionAnswered`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct QuestionAnswered {
+    /// The action by which the model asked.
+    pub action: ActionId,
+    /// The person's answer.
+    pub answer: Body,
+    /// Where it was answered.
+    #[serde(default)]
+    pub by: Surface,
+}
+
+/// See [`super::Payload::PolicyChanged`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PolicyChanged {
+    /// The hash of the rules that stand on disk.
+    pub hash: BlobHash,
+    /// All rules that are in force beside the agent's own, from here on.
+    pub rules: Vec<StandingRule>,
+    /// Who changed them, in words: `the policy file`, `an approval in the window`.
+    pub by: String,
 }

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::block::{ModelErrorClass, Usage};
 use crate::body::Body;
+use crate::gate::Surface;
 use crate::ids::{ActionId, SourceId};
 use crate::source::{Claim, CriterionResult, PlanItem, SourceMeta, TextRange};
 
@@ -63,4 +65,74 @@ pub struct VerificationStarted {
 pub struct VerificationFinished {
     /// Every criterion, in the order of the agent file.
     pub results: Vec<CriterionResult>,
+}
+
+/// See [`super::Payload::AcceptanceRequested`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct AcceptanceRequested {
+    /// What the person is asked.
+    pub text: String,
+}
+
+/// See [`super::Payload::AcceptanceResolved`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct AcceptanceResolved {
+    /// Whether the person accepts.
+    pub accepted: bool,
+    /// Their words; for a refusal what the model is told.
+    #[serde(default, skip_serializing_if = "Body::is_empty")]
+    pub note: Body,
+    /// Where they said so.
+    #[serde(default)]
+    pub by: Surface,
+}
+
+/// See [`super::Payload::SideRequested`]. A side request spends tokens and money and is no step.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SideRequested {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// `provider/model`.
+    pub model: String,
+    /// The bytes as sent.
+    pub body: Body,
+    /// Their SHA-256, in hexadecimal.
+    pub body_sha256: String,
+    /// Input tokens reserved.
+    pub reserved_in: u32,
+    /// Output tokens reserved, which is the limit that the request carries.
+    pub reserved_out: u32,
+    /// Money reserved, in millionths of a dollar; 0 where the price is not known.
+    #[serde(default)]
+    pub reserved_micro: u64,
+}
+
+/// What a side request is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// A criterion is judged.
+    Judge,
+}
+
+/// See [`super::Payload::SideResponded`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SideResponded {
+    /// What the model said.
+    pub text: Body,
+    /// What it used.
+    pub usage: Usage,
+    /// From sending to the last byte.
+    pub latency_ms: u32,
+}
+
+/// See [`super::Payload::SideFailed`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SideFailed {
+    /// What kind of fault it is.
+    pub class: ModelErrorClass,
+    /// What happened, in a sentence, without secrets.
+    pub message: String,
+    /// From sending to the fault.
+    pub latency_ms: u32,
 }

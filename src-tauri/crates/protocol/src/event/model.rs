@@ -103,6 +103,13 @@ pub struct ModelRequested {
     pub reserved_in: u32,
     /// Output tokens reserved, which is the limit that the request carries.
     pub reserved_out: u32,
+    /// Money reserved, in millionths of a dollar; 0 where the price is not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reserved_micro: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// See [`super::Payload::ModelResponded`].

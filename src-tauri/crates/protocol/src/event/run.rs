@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentSpec;
 use crate::body::{BlobHash, Body};
+use crate::gate::Surface;
 use crate::ids::RunId;
 
 /// See [`super::Payload::RunCreated`].
@@ -21,9 +22,41 @@ pub struct RunCreated {
     pub harness: String,
     /// The folder that the run works in.
     pub workspace: String,
+    /// What the model's tokens cost; absent when it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    /// Whether the run begins with untrusted text: its parent had read some.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tainted: bool,
     /// The run that this one is a child of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<RunId>,
+}
+
+/// What a model's tokens cost, in millionths of a dollar for a million tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Price {
+    /// Input tokens.
+    pub input: u64,
+    /// Input tokens that came from the provider's cache; absent: as other input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<u64>,
+    /// Output tokens.
+    pub output: u64,
+}
+
+impl Price {
+    /// The cost of so many tokens, rounded up, in millionths of a dollar.
+    pub fn of(&self, input: u32, cached: u32, output: u32) -> u64 {
+        const TOKENS: u128 = 1_000_000;
+        let cached = u128::from(cached.min(input));
+        let fresh = u128::from(input) - cached;
+        let cached_price = u128::from(self.cached.unwrap_or(self.input));
+        let parts = fresh * u128::from(self.input)
+            + cached * cached_price
+            + u128::from(output) * u128::from(self.output);
+        u64::try_from(parts.div_ceil(TOKENS)).unwrap_or(u64::MAX)
+    }
 }
 
 /// See [`super::Payload::RunResumed`].
@@ -58,6 +91,21 @@ pub struct RunHandedOff {
     pub message: String,
     /// What the person can do, in a sentence.
     pub remedy: String,
+    /// Where the work stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+}
+
+/// Where the work stands when a run hands off.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct Digest {
+    /// What was done: items of the plan, delivered files.
+    pub done: Vec<String>,
+    /// What is open: items of the plan, actions that wait, criteria that do not hold.
+    pub open: Vec<String>,
+    /// What it would cost to go on, in words.
+    pub cost: String,
 }
 
 /// By which rule a run stopped.
@@ -82,6 +130,10 @@ pub enum HandoffReason {
     Uncertain,
     /// The disk, a folder or a server is not as it has to be.
     Environment,
+    /// Step after step changes nothing.
+    NoProgress,
+    /// Policy refuses one action after the other.
+    Denied,
 }
 
 /// See [`super::Payload::RunCancelled`].
@@ -96,6 +148,9 @@ pub struct RunFinished {
     /// For `failed`: why.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
+    /// Where a person ended it; absent when it ended by rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Surface>,
 }
 
 /// How a run came out.
@@ -133,19 +188,85 @@ pub struct TurnFinished {}
 /// See [`super::Payload::LoopDetected`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LoopDetected {
-    /// The tool.
+    /// The tools of the cycle, joined by `, `; mostly one.
     pub tool: String,
-    /// How often the same action gave the same result.
+    /// How often the same actions gave the same results.
     pub times: u32,
 }
 
 /// See [`super::Payload::BudgetExceeded`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct BudgetExceeded {
-    /// `steps`, `tokens_in`, `tokens_out`, `working_minutes`, `actions`.
-    pub limit: String,
+    /// Which one.
+    pub limit: Limit,
     /// What is used, with what the next step would need.
-    pub used: u32,
+    pub used: u64,
     /// The limit.
-    pub of: u32,
+    pub of: u64,
+}
+
+/// See [`super::Payload::BudgetWarned`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct BudgetWarned {
+    /// Which one.
+    pub limit: Limit,
+    /// What is used.
+    pub used: u64,
+    /// The limit.
+    pub of: u64,
+}
+
+/// See [`super::Payload::BudgetRaised`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct BudgetRaised {
+    /// The new limits; what is absent stays.
+    pub limits: Limits,
+    /// Where the person said so.
+    #[serde(default)]
+    pub by: Surface,
+}
+
+/// A hard limit of a run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Model requests.
+    Steps,
+    /// Input tokens.
+    TokensIn,
+    /// Output tokens.
+    TokensOut,
+    /// Minutes of work.
+    WorkingMinutes,
+    /// Actions started.
+    Actions,
+    /// Millionths of a dollar.
+    Money,
+}
+
+/// Limits that a person sets anew.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(default)]
+pub struct Limits {
+    /// Model requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// Input tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_in: Option<u32>,
+    /// Output tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_out: Option<u32>,
+    /// Minutes of work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub working_minutes: Option<u32>,
+    /// Actions started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actions: Option<u32>,
+    /// Millionths of a dollar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "bindings", specta(type = Option<u32>))]
+    pub money_micro: Option<u64>,
 }

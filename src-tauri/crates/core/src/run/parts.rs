@@ -1,0 +1,283 @@
+//! What the state of a run is made of.
+
+use std::collections::VecDeque;
+
+use longrein_protocol::agent::Decision;
+use longrein_protocol::block::{Block, ModelErrorClass, Origin, Trust};
+use longrein_protocol::event::{HandoffReason, Outcome};
+use longrein_protocol::gate::{ActionFacts, Actor};
+use longrein_protocol::tool::{Effect, Repeat};
+use longrein_protocol::{ActionId, BlobHash, Body, Millis, ToolErrorClass};
+
+/// What a run is doing, as its log says.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Phase {
+    /// No turn was opened yet.
+    #[default]
+    Created,
+    /// It works, or waits for what it asked for.
+    Going,
+    /// A person paused it.
+    Paused,
+    /// It stopped by rule.
+    HandedOff {
+        /// The rule.
+        reason: HandoffReason,
+        /// What happened.
+        message: String,
+        /// What the person can do.
+        remedy: String,
+    },
+    /// It came to its end.
+    Finished(Outcome),
+    /// A person ended it.
+    Cancelled,
+}
+
+/// How far the request of the current step is.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Request {
+    /// None is open.
+    #[default]
+    None,
+    /// Put together, not sent.
+    Compiled,
+    /// Sent.
+    InFlight {
+        /// Counted from 1.
+        attempt: u32,
+    },
+    /// It was in flight when its process ended.
+    Lost,
+    /// It failed.
+    Failed {
+        /// How often it was sent.
+        attempt: u32,
+        /// What went wrong.
+        class: ModelErrorClass,
+        /// When it is sent again.
+        retry_at: Option<Millis>,
+        /// What happened.
+        message: String,
+        /// What the person can do.
+        remedy: String,
+    },
+}
+
+/// How far an action is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ActionStage {
+    /// Not decided.
+    Proposed,
+    /// The gate says that a person has to be asked.
+    ToAsk,
+    /// A person is asked whether it may start.
+    Asked,
+    /// A person is asked the question that it is.
+    Questioned,
+    /// It may start.
+    Allowed,
+    /// It runs.
+    Started,
+    /// It was started, and what became of it is not known yet.
+    Lost,
+    /// It may or may not have happened.
+    Uncertain,
+    /// It ended, in whatever way.
+    Closed,
+}
+
+/// One action of the current step.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Action {
+    /// Its id.
+    pub id: ActionId,
+    /// The provider's id of the call.
+    pub call: String,
+    /// The tool's inner name.
+    pub tool: String,
+    /// The arguments.
+    pub arguments: Body,
+    /// What it may do.
+    pub effect: Effect,
+    /// Whether it may be started again.
+    pub repeat: Repeat,
+    /// How far it is.
+    pub stage: ActionStage,
+    /// How often it was started.
+    pub attempt: u32,
+    /// What the gate said.
+    pub decision: Option<Decision>,
+    /// Why a person has to be asked, or why nobody knows what became of it.
+    pub why: String,
+    /// Who asked for it.
+    pub by: Actor,
+    /// The action that it takes back.
+    pub undoes: Option<ActionId>,
+    /// What the last decision rests on.
+    pub facts: ActionFacts,
+    /// What the person was shown.
+    pub shown: Option<BlobHash>,
+    /// What a person's approval rests on. It holds for nothing else.
+    pub approved: Option<BlobHash>,
+    /// When it was first started.
+    pub started_at: Millis,
+    /// How often its status tool could not say what became of it.
+    pub queries: u32,
+    /// When the status tool is asked again.
+    pub query_at: Option<Millis>,
+    /// How it ended.
+    pub result: Option<ActionResult>,
+}
+
+/// How an action ended, as the model is shown it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ActionResult {
+    /// The text.
+    pub body: Body,
+    /// The class of the error.
+    pub error: Option<ToolErrorClass>,
+    /// Where the text comes from.
+    pub origin: Origin,
+    /// Whether it may be believed.
+    pub trust: Trust,
+    /// How long it took.
+    pub latency_ms: u32,
+}
+
+/// One item of the conversation.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Item {
+    /// The person's words.
+    Person(Body),
+    /// What the model said.
+    Assistant(Vec<Block>),
+    /// What an action returned.
+    Result {
+        /// The action.
+        action: ActionId,
+        /// The provider's id of the call.
+        call: String,
+        /// The tool's inner name.
+        tool: String,
+        /// What it returned.
+        result: ActionResult,
+    },
+    /// What the harness told the model.
+    Notice(Body),
+}
+
+impl Item {
+    /// The bytes that it will need in a request, about.
+    pub fn bytes(&self) -> usize {
+        const ENVELOPE: usize = 60;
+        ENVELOPE
+            + match self {
+                Self::Person(body) | Self::Notice(body) => body.len(),
+                Self::Result { result, .. } => result.body.len(),
+                Self::Assistant(blocks) => blocks.iter().map(block_bytes).sum(),
+            }
+    }
+}
+
+fn block_bytes(block: &Block) -> usize {
+    match block {
+        Block::Text { text, .. } | Block::Thinking { text, .. } => text.len(),
+        Block::ToolUse {
+            name, arguments, ..
+        } => name.len() + arguments.len() + 60,
+    }
+}
+
+/// The conversation since the last compaction.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Conversation {
+    /// Items of the whole run are counted from 0; this is the number of the first in `items`.
+    pub first: u32,
+    /// In order.
+    pub items: VecDeque<Item>,
+    /// The person's words from before `first`, which are never dropped.
+    pub kept: Vec<Body>,
+    /// Results before this item are shown as one line.
+    pub pruned_before: u32,
+    /// Bytes of `items` and `kept`, about.
+    pub bytes: usize,
+}
+
+impl Conversation {
+    /// The number that the next item will have.
+    pub fn end(&self) -> u32 {
+        self.first + self.items.len() as u32
+    }
+}
+
+/// A call in a response that is no action yet.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PendingCall {
+    /// The provider's id of the call.
+    pub call: String,
+    /// The tool's name on the wire.
+    pub name: String,
+    /// The arguments as the model wrote them.
+    pub arguments: Body,
+}
+
+/// What has been used.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Used {
+    /// Steps.
+    pub steps: u32,
+    /// Input tokens, settled and in reserve.
+    pub tokens_in: u32,
+    /// Output tokens, settled and in reserve.
+    pub tokens_out: u32,
+    /// Actions started.
+    pub actions: u32,
+    /// Working time.
+    pub working_ms: u32,
+    /// Millionths of a dollar, settled and in reserve; 0 where the price is not known.
+    pub money_micro: u64,
+}
+
+/// What a request in flight holds in reserve, or what was never settled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Reserve {
+    /// Input tokens.
+    pub tokens_in: u32,
+    /// Output tokens.
+    pub tokens_out: u32,
+    /// Millionths of a dollar.
+    pub money_micro: u64,
+}
+
+/// Where a person's acceptance stands.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Acceptance {
+    /// Nobody was asked.
+    #[default]
+    None,
+    /// A person is asked this.
+    Asked(String),
+}
+
+/// A repetition that the model or the person has to be told of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoopOwed {
+    /// The tools of the cycle.
+    pub tools: String,
+    /// How often it came.
+    pub times: u32,
+    /// Whether it is over the limit.
+    pub over: bool,
+}
+
+/// A delivered file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Artifact {
+    /// The path beneath the workspace.
+    pub path: String,
+    /// Its media type.
+    pub media_type: String,
+    /// The file as the model wrote it.
+    pub original: Body,
+}

@@ -1,0 +1,142 @@
+//! The gate as the driver passes it: it gathers the facts, the core decides, a person is asked.
+
+use longrein_core::policy::{self, Looked};
+use longrein_core::run::Action;
+use longrein_protocol::ActionId;
+use longrein_protocol::Body;
+use longrein_protocol::agent::Decision;
+use longrein_protocol::event::{ActionDecided, ApprovalRequested, PolicyChanged, QuestionAsked};
+use longrein_protocol::gate::ActionFacts;
+use serde_json::Value;
+
+use crate::driver::{DriveError, Driver};
+
+/// The most answers that a question may offer.
+const OPTIONS: usize = 8;
+
+impl Driver {
+    /// Takes in what changed of the rules on disk. A running run is narrowed by it, never widened.
+    /// Says whether anything may be decided.
+    async fn take_in_policy(&mut self) -> Result<bool, DriveError> {
+        let on_disk = match self.ports.world.policy(&self.run).await {
+            Ok(on_disk) => on_disk,
+            Err(unavailable) => {
+                self.hand_off(unavailable)?;
+                return Ok(false);
+            }
+        };
+        let Some(on_disk) = on_disk.filter(|found| Some(found.hash) != self.run.policy_hash) else {
+            return Ok(true);
+        };
+        let rules = match self.run.policy_hash {
+            Some(_) => policy::narrowed(&self.run.rules, &on_disk.rules),
+            None => {
+                let own = self.run.rules.iter().cloned();
+                own.chain(on_disk.rules).collect()
+            }
+        };
+        if self.run.policy_hash.is_some() || !rules.is_empty() {
+            self.record(PolicyChanged {
+                hash: on_disk.hash,
+                rules,
+                by: "the rules on disk".to_owned(),
+            })?;
+        }
+        Ok(true)
+    }
+
+    pub(crate) async fn decide(&mut self, id: &ActionId) -> Result<(), DriveError> {
+        if !self.take_in_policy().await? {
+            return Ok(());
+        }
+        let Some(action) = self.run.action(id).cloned() else {
+            return Ok(());
+        };
+        let decided = self.judgement(&action).await?;
+        self.fresh.insert(id.clone());
+        self.record(decided)
+    }
+
+    /// Whether every check that allowed an action still does; records the new decision when not.
+    pub(crate) async fn still_allowed(&mut self, id: &ActionId) -> Result<bool, DriveError> {
+        if self.fresh.contains(id) {
+            return Ok(true);
+        }
+        if !self.take_in_policy().await? {
+            return Ok(false);
+        }
+        let Some(action) = self.run.action(id).cloned() else {
+            return Ok(false);
+        };
+        let decided = self.judgement(&action).await?;
+        if decided.decision == Decision::Allow {
+            return Ok(true);
+        }
+        self.record(decided)?;
+        Ok(false)
+    }
+
+    async fn judgement(&mut self, action: &Action) -> Result<ActionDecided, DriveError> {
+        let arguments = self.arguments(&action.arguments).await?;
+        let facts = self.facts(action, &arguments).await?;
+        Ok(policy::decide(&self.run, action, &arguments, facts))
+    }
+
+    /// What is true of an action with these arguments at this moment.
+    pub(crate) async fn facts(
+        &mut self,
+        action: &Action,
+        arguments: &Value,
+    ) -> Result<ActionFacts, DriveError> {
+        let Some(spec) = self.run.tool(&action.tool).cloned() else {
+            return Ok(ActionFacts::default());
+        };
+        let mut known_urls = std::collections::HashSet::new();
+        for url in policy::urls_in(&spec, arguments) {
+            if self.has_met(&url).await? {
+                known_urls.insert(url);
+            }
+        }
+        let (paths, secrets) = self.ports.world.look(&self.run, &spec, arguments).await;
+        let looked = Looked {
+            paths,
+            secrets,
+            known_urls,
+        };
+        Ok(policy::facts(&spec, arguments, looked))
+    }
+
+    /// Asks a person whether an action may start.
+    pub(crate) async fn ask(&mut self, id: &ActionId) -> Result<(), DriveError> {
+        let Some(action) = self.run.action(id).cloned() else {
+            return Ok(());
+        };
+        let arguments = self.arguments(&action.arguments).await?;
+        let facts = &action.facts;
+        let shown = facts.binding.unwrap_or_else(|| action.arguments.hash());
+        self.record(ApprovalRequested {
+            action: id.clone(),
+            why: action.why.clone(),
+            shown,
+            offers: policy::offers(&self.run, &action, &arguments, facts),
+        })
+    }
+
+    /// Asks a person the question that an action is.
+    pub(crate) async fn question(&mut self, id: &ActionId) -> Result<(), DriveError> {
+        let Some(action) = self.run.action(id).cloned() else {
+            return Ok(());
+        };
+        let arguments = self.arguments(&action.arguments).await?;
+        let text = arguments.get("question").and_then(Value::as_str);
+        let (question, blob) = Body::of(text.unwrap_or_default().to_owned());
+        self.keep(blob);
+        let options = arguments.get("options").and_then(Value::as_array);
+        let options = options.into_iter().flatten().filter_map(Value::as_str);
+        self.record(QuestionAsked {
+            action: id.clone(),
+            question,
+            options: options.take(OPTIONS).map(str::to_owned).collect(),
+        })
+    }
+}
