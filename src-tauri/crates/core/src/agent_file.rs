@@ -1,12 +1,18 @@
 //! Agent files: an `*.agent.toml` read into a specification, with every mistake at once.
 
+mod choices;
 mod criteria;
+mod json;
 mod keys;
 #[cfg(test)]
 mod mistakes;
+mod policy;
 mod problem;
 pub mod reader;
+mod recovery;
+pub mod rules;
 mod sections;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod tools;

@@ -188,7 +188,8 @@ pub struct Budget {
     pub actions: Option<u32>,
     /// US dollars.
     pub money_usd: Option<f64>,
-    /// Steps in a row that change nothing: no plan, file, source or artifact.
+    /// Steps in a row that change nothing: no plan, file, source or artifact. In a file 0 switches
+    /// the rule off.
     pub idle_steps: Option<u32>,
 }
 

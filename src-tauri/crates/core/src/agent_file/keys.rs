@@ -51,17 +51,27 @@ pub(super) const TOOL: &[Key] = &[
     Key::new("repeat", "repeat = \"once\""),
     Key::new("result_tokens", "result_tokens = 2000"),
     Key::new("timeout_seconds", "timeout_seconds = 60"),
+    Key::new("paths", "paths = [\"file\"]"),
+    Key::new("urls", "urls = [\"address\"]"),
+    Key::new("commands", "commands = [\"script\"]"),
+    Key::new("recovery", "recovery = { key_argument = \"key\" }"),
 ];
 
-/// `[[policy]]`
-pub(super) const POLICY: &[Key] = &[
-    Key::new("tool", "tool = \"slack.post_message\""),
-    Key::new("decision", "decision = \"ask\""),
-    Key::later("args"),
-    Key::later("effect"),
-    Key::later("path"),
-    Key::later("hosts"),
+/// `[tools."server.tool".recovery]`
+pub(super) const RECOVERY: &[Key] = &[
+    Key::new("key_argument", "key_argument = \"idempotency_key\""),
+    Key::new("key_valid_seconds", "key_valid_seconds = 86_400"),
+    Key::new("status_tool", "status_tool = \"server.status\""),
+    Key::new("status_pointer", "status_pointer = \"/state\""),
+    Key::new("undo_tool", "undo_tool = \"server.delete\""),
+    Key::new("undo_argument", "undo_argument = \"id\""),
 ];
+
+/// The line that shows how a key is written.
+pub(super) fn example(keys: &[Key], name: &str) -> &'static str {
+    let known = keys.iter().find(|key| key.name == name);
+    known.map_or("", |key| key.example)
+}
 
 /// `[library]`
 pub(super) const LIBRARY: &[Key] = &[Key::new("folders", "folders = [\"~/Papers\"]")];
@@ -79,7 +89,8 @@ pub(super) const BUDGET: &[Key] = &[
     Key::new("tokens_out", "tokens_out = 100_000"),
     Key::new("working_minutes", "working_minutes = 60"),
     Key::new("actions", "actions = 200"),
-    Key::later("money_usd"),
+    Key::new("money_usd", "money_usd = 3.0"),
+    Key::new("idle_steps", "idle_steps = 40"),
     Key::later("children"),
     Key::later("depth"),
 ];
@@ -88,24 +99,70 @@ pub(super) const BUDGET: &[Key] = &[
 pub(super) const FILE_CRITERION: &[Key] = &[
     Key::new("file", "file = \"index.html\""),
     Key::new("min_bytes", "min_bytes = 1000"),
+    Key::new("max_bytes", "max_bytes = 1_000_000"),
+    Key::new("media_type", "media_type = \"text/html\""),
 ];
 
 /// `[[done_when]]` with `evidence`
 pub(super) const EVIDENCE_CRITERION: &[Key] = &[
     Key::new("evidence", "evidence = \"index.html\""),
     Key::new("uncited", "uncited = \"forbid\""),
+    Key::new("numbers", "numbers = \"forbid\""),
     Key::new("min_citations", "min_citations = 3"),
 ];
+
+/// `[[done_when]]` with `schema`
+pub(super) const SCHEMA_CRITERION: &[Key] = &[
+    Key::new("schema", "schema = \"data.json\""),
+    Key::new("against", "against = { type = \"array\", minItems = 3 }"),
+];
+
+/// `[[done_when]]` with `text`
+pub(super) const TEXT_CRITERION: &[Key] = &[
+    Key::new("text", "text = \"report.md\""),
+    Key::new("must", "must = ['## Limits']"),
+    Key::new("must_not", "must_not = ['(?i)todo']"),
+];
+
+/// `[[done_when]]` with `links`
+pub(super) const LINKS_CRITERION: &[Key] = &[
+    Key::new("links", "links = \"index.html\""),
+    Key::new("min", "min = 3"),
+];
+
+/// `[[done_when]]` with `tool`
+pub(super) const TOOL_CRITERION: &[Key] = &[
+    Key::new("tool", "tool = \"tracker.read\""),
+    Key::new("args", "args = { id = 7 }"),
+    Key::new("pointer", "pointer = \"/status\""),
+    Key::new("equals", "equals = \"closed\""),
+    Key::new("matches", "matches = '^closed'"),
+];
+
+/// `[[done_when]]` with `judge`
+pub(super) const JUDGE_CRITERION: &[Key] = &[
+    Key::new("judge", "judge = \"Every claim is fair to its source.\""),
+    Key::new("of", "of = \"index.html\""),
+    Key::new("model", "model = \"local/any\""),
+];
+
+/// `[[done_when]]` with `person`
+pub(super) const PERSON_CRITERION: &[Key] = &[Key::new(
+    "person",
+    "person = \"Read the page and accept it.\"",
+)];
 
 /// `[[done_when]]` while it is not known which kind it is.
 pub(super) const CRITERION: &[Key] = &[
     Key::new("file", "file = \"index.html\""),
     Key::new("evidence", "evidence = \"index.html\""),
-];
-
-/// Kinds of criteria that the design names and that nothing checks yet.
-pub(super) const LATER_CRITERIA: &[&str] = &[
-    "command", "schema", "text", "links", "tool", "judge", "person",
+    Key::new("schema", "schema = \"data.json\""),
+    Key::new("text", "text = \"report.md\""),
+    Key::new("links", "links = \"index.html\""),
+    Key::new("tool", "tool = \"tracker.read\""),
+    Key::new("judge", "judge = \"Every claim is fair to its source.\""),
+    Key::new("person", "person = \"Read the page and accept it.\""),
+    Key::later("command"),
 ];
 
 /// Where a key belongs that stands elsewhere.
@@ -123,9 +180,32 @@ pub(super) const PLACES: &[(&str, &str)] = &[
     ("tokens_out", "[budget]"),
     ("working_minutes", "[budget]"),
     ("actions", "[budget]"),
+    ("money_usd", "[budget]"),
+    ("idle_steps", "[budget]"),
+    ("repeat", "[tools.\"server.tool\"]"),
+    ("timeout_seconds", "[tools.\"server.tool\"]"),
+    ("result_tokens", "[tools.\"server.tool\"]"),
+    ("key_argument", "[tools.\"server.tool\".recovery]"),
+    ("key_valid_seconds", "[tools.\"server.tool\".recovery]"),
+    ("status_tool", "[tools.\"server.tool\".recovery]"),
+    ("status_pointer", "[tools.\"server.tool\".recovery]"),
+    ("undo_tool", "[tools.\"server.tool\".recovery]"),
+    ("undo_argument", "[tools.\"server.tool\".recovery]"),
+    ("decision", "[[policy]]"),
+    ("host", "[[policy]]"),
     ("min_bytes", "[[done_when]] beside file"),
+    ("max_bytes", "[[done_when]] beside file"),
+    ("media_type", "[[done_when]] beside file"),
     ("uncited", "[[done_when]] beside evidence"),
+    ("numbers", "[[done_when]] beside evidence"),
     ("min_citations", "[[done_when]] beside evidence"),
+    ("against", "[[done_when]] beside schema"),
+    ("must", "[[done_when]] beside text"),
+    ("must_not", "[[done_when]] beside text"),
+    ("pointer", "[[done_when]] beside tool"),
+    ("equals", "[[done_when]] beside tool"),
+    ("matches", "[[done_when]] beside tool"),
+    ("of", "[[done_when]] beside judge"),
     (
         "description",
         "the head of the file, before the first [table]",
@@ -150,7 +230,6 @@ pub(super) const LATER_TOOLS: &[&str] = &[
     "find_tools",
     "load_skill",
     "delegate",
-    "ask_person",
 ];
 
 /// The longest name of an agent.
@@ -167,7 +246,12 @@ pub(super) const STEPS: RangeInclusive<u32> = 1..=1_000_000;
 pub(super) const TOKENS: RangeInclusive<u32> = 1_000..=u32::MAX;
 pub(super) const WORKING_MINUTES: RangeInclusive<u32> = 1..=525_600;
 pub(super) const ACTIONS: RangeInclusive<u32> = 1..=1_000_000;
+pub(super) const MONEY_USD: RangeInclusive<f64> = 0.01..=100_000.0;
+/// 0 switches the rule off.
+pub(super) const IDLE_STEPS: RangeInclusive<u32> = 0..=1_000_000;
+pub(super) const KEY_VALID_SECONDS: RangeInclusive<u32> = 1..=31_536_000;
 pub(super) const MIN_BYTES: RangeInclusive<u32> = 1..=1_000_000_000;
+pub(super) const MIN_LINKS: RangeInclusive<u32> = 0..=10_000;
 pub(super) const MIN_CITATIONS: RangeInclusive<u32> = 0..=10_000;
 
 /// What the schema says of whole numbers: the type, its key, the range.
@@ -186,7 +270,11 @@ pub(super) const WHOLE_RANGES: &[(&str, &str, RangeInclusive<u32>)] = &[
     ("Budget", "tokens_out", TOKENS),
     ("Budget", "working_minutes", WORKING_MINUTES),
     ("Budget", "actions", ACTIONS),
+    ("Budget", "idle_steps", IDLE_STEPS),
+    ("Recovery", "key_valid_seconds", KEY_VALID_SECONDS),
     ("FileCriterion", "min_bytes", MIN_BYTES),
+    ("FileCriterion", "max_bytes", MIN_BYTES),
+    ("LinksCriterion", "min", MIN_LINKS),
     ("EvidenceCriterion", "min_citations", MIN_CITATIONS),
 ];
 
@@ -194,4 +282,5 @@ pub(super) const WHOLE_RANGES: &[(&str, &str, RangeInclusive<u32>)] = &[
 pub(super) const FRACTION_RANGES: &[(&str, &str, RangeInclusive<f64>)] = &[
     ("ModelChoice", "temperature", TEMPERATURE),
     ("ContextLimits", "compact_at", COMPACT_AT),
+    ("Budget", "money_usd", MONEY_USD),
 ];

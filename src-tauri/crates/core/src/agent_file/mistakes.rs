@@ -1,5 +1,9 @@
 //! Files with mistakes, and what is said of each.
 
+mod criteria;
+mod recovery;
+mod rules;
+
 use expect_test::{Expect, expect};
 
 use super::{Checked, check, parse};
@@ -291,91 +295,6 @@ fn a_name_that_stands_for_nothing_is_told() {
 }
 
 #[test]
-fn settings_and_rules_that_can_not_be_are_told() {
-    refused(
-        "[tools.slack.post_message]\neffect = \"read\"",
-        expect![[r#"
-            1:8 tools.slack | The name of a tool with a dot stands in quotes: “slack.post_message”. | Write [tools."slack.post_message"].
-        "#]],
-    );
-    refused(
-        "[tools.\"slack.*\"]\neffect = \"read\"",
-        expect![[r#"
-        1:8 tools."slack.*" | “slack.*” is not the name of a tool of a server. | Write server.tool, one tool at a time.
-    "#]],
-    );
-    refused(
-        "[tools.\"a.b\"]\neffect = \"write\"\nrepeat = \"twice\"",
-        expect![[r#"
-            1:8 tools."a.b" | “a.b” is not granted to this agent, so this has no effect. | Add “a.b” to allow in [tools], or take this out.
-            2:10 tools."a.b".effect | tools."a.b".effect can't be “write”. | Known are read, workspace, reversible and irreversible.
-            3:10 tools."a.b".repeat | tools."a.b".repeat can't be “twice”. | Known are repeatable and once.
-        "#]],
-    );
-    refused(
-        "[[policy]]\ntool = \"serch_library\"\ndecision = \"always\"",
-        expect![[r#"
-            2:8 policy[1].tool | There is no tool “serch_library”. | Did you mean “search_library”?
-            3:12 policy[1].decision | policy[1].decision can't be “always”. | Known are allow, ask and deny.
-        "#]],
-    );
-    refused(
-        "[[policy]]\n[[policy]]\ntool = \"files\"\ndecision = \"ask\"",
-        expect![[r#"
-            1:1 policy[1].tool | The rule has no tool. | Write it like this: tool = "server.tool"
-            1:1 policy[1].decision | The rule has no decision. | Write it like this: decision = "ask"
-            3:8 policy[2].tool | There is no tool “files”. | Known are search_library, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
-        "#]],
-    );
-    refused(
-        "[library]\nfolders = [\"Papers\", \"~joe/x\"]",
-        expect![[r#"
-            2:12 library.folders | “Papers” is not a full path. | Begin it with “/” or “~/”: an agent file may lie anywhere.
-            2:22 library.folders | “~joe/x” is not a full path. | Begin it with “/” or “~/”: an agent file may lie anywhere.
-        "#]],
-    );
-}
-
-#[test]
-fn a_criterion_that_can_not_be_checked_is_told() {
-    refused(
-        "[[done_when]]\nfile = \"/etc/passwd\"\n[[done_when]]\nfile = \"../up\"\n[[done_when]]\nevidence = \"~/page\"",
-        expect![[r#"
-            2:8 done_when[1].file | “/etc/passwd” is not beneath the workspace. | Give the path from the workspace down, as in file = "index.html".
-            4:8 done_when[2].file | “../up” is not beneath the workspace. | Give the path from the workspace down, as in file = "index.html".
-            6:12 done_when[3].evidence | “~/page” is not beneath the workspace. | Give the path from the workspace down, as in evidence = "index.html".
-        "#]],
-    );
-    refused(
-        "[[done_when]]\nfile = \"\"\n[[done_when]]\nfile = \"pages/\"",
-        expect![[r#"
-            2:8 done_when[1].file | “” does not name a file. | Give the path from the workspace down, as in file = "index.html".
-            4:8 done_when[2].file | “pages/” does not name a file. | Give the path from the workspace down, as in file = "index.html".
-        "#]],
-    );
-    refused(
-        "[[done_when]]\n[[done_when]]\nfile = \"a\"\nevidence = \"a\"",
-        expect![[r#"
-            1:1 done_when[1].file | The criterion says nothing. | Write file = "index.html" or evidence = "index.html".
-            2:1 done_when[2] | One criterion can't be about a file and about evidence. | Write two [[done_when]], one with file and one with evidence.
-        "#]],
-    );
-    refused(
-        "[[done_when]]\nfile = \"a\"\n[[done_when]]\nfile = \"a\"\nmin_bytes = 1",
-        expect![[r#"
-            3:1 done_when[2] | The same criterion stands twice. | Keep one of the two.
-        "#]],
-    );
-    refused(
-        "[[done_when]]\nevidence = \"a\"\nuncited = \"forbidden\"\nmin_citations = 10_001",
-        expect![[r#"
-            3:11 done_when[1].uncited | done_when[1].uncited can't be “forbidden”. | Did you mean “forbid”?
-            4:17 done_when[1].min_citations | done_when[1].min_citations can't be 10001. | Give a number from 0 to 10,000.
-        "#]],
-    );
-}
-
-#[test]
 fn what_is_designed_and_not_built_is_refused_rather_than_ignored() {
     refused(
         r#"
@@ -385,29 +304,17 @@ thinking = "medium"
 [tools]
 allow = ["run_code", "delegate", "web_fetch"]
 preload = ["exa.search"]
-[tools."a.b"]
-repeat = "keyed"
-[tools."a.c"]
-repeat = "queryable"
-[[policy]]
-tool = "a.b"
-args = { channel = "x" }
-decision = "ask"
 [skills]
 use = ["page"]
 [sandbox]
 hosts = []
 [budget]
-money_usd = 3.0
 children = 8
+depth = 2
 [[stage]]
 name = "first"
 [[done_when]]
 command = "make test"
-[[done_when]]
-judge = "is it good?"
-[[done_when]]
-person = true
 "#,
         expect![[r#"
             3:19 model.use | Falling back to a second model is not built yet. | Keep the first model only.
@@ -416,20 +323,12 @@ person = true
             6:22 tools.allow | “delegate” is not built yet. | Take it out: it would have no effect.
             6:34 tools.allow | “web_fetch” is not built yet. | Take it out: it would have no effect.
             7:1 tools.preload | “preload” is not built yet. | Take it out: it would have no effect.
-            8:8 tools."a.b" | “a.b” is not granted to this agent, so this has no effect. | Add “a.b” to allow in [tools], or take this out.
-            9:10 tools."a.b".repeat | repeat = "keyed" is not built yet. | Known are repeatable and once.
-            10:8 tools."a.c" | “a.c” is not granted to this agent, so this has no effect. | Add “a.c” to allow in [tools], or take this out.
-            11:10 tools."a.c".repeat | repeat = "queryable" is not built yet. | Known are repeatable and once.
-            13:8 policy[1].tool | “a.b” is not granted to this agent, so this has no effect. | Add “a.b” to allow in [tools], or take this out.
-            14:1 policy[1].args | “args” is not built yet. | Take it out: it would have no effect.
-            16:2 skills | “skills” is not built yet. | Take it out: it would have no effect.
-            18:2 sandbox | “sandbox” is not built yet. | Take it out: it would have no effect.
-            21:1 budget.money_usd | “money_usd” is not built yet. | Take it out: it would have no effect.
-            22:1 budget.children | “children” is not built yet. | Take it out: it would have no effect.
-            23:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
-            26:1 done_when[1].command | “command” is not built yet. | Take it out: it would have no effect.
-            28:1 done_when[2].judge | “judge” is not built yet. | Take it out: it would have no effect.
-            30:1 done_when[3].person | “person” is not built yet. | Take it out: it would have no effect.
+            8:2 skills | “skills” is not built yet. | Take it out: it would have no effect.
+            10:2 sandbox | “sandbox” is not built yet. | Take it out: it would have no effect.
+            13:1 budget.children | “children” is not built yet. | Take it out: it would have no effect.
+            14:1 budget.depth | “depth” is not built yet. | Take it out: it would have no effect.
+            15:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
+            18:1 done_when[1].command | “command” is not built yet. | Take it out: it would have no effect.
         "#]],
     );
 }

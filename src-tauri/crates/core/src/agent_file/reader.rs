@@ -71,6 +71,11 @@ impl<'d> Fields<'d> {
         join(self.path, key)
     }
 
+    /// Its path.
+    pub fn path(&self) -> &'d str {
+        self.path
+    }
+
     /// The keys as they are written, with where they stand.
     pub fn entries(
         &self,
@@ -157,6 +162,14 @@ impl<'t> Reader<'t> {
     /// Whether part of the file is no TOML, so that what seems to be missing may only be unread.
     pub fn is_broken(&self) -> bool {
         !self.broken.is_empty()
+    }
+
+    /// How many mistakes so far make the file unusable.
+    pub(super) fn errors(&self) -> usize {
+        let errors = self.problems.iter();
+        errors
+            .filter(|problem| problem.severity == Severity::Error)
+            .count()
     }
 
     /// Reports something that makes the file unusable.

@@ -1,36 +1,11 @@
 //! The sections of an agent file, each read into its part of the specification.
 
-use longrein_protocol::agent::{
-    AgentSpec, Budget, ContextLimits, Decision, Library, ModelChoice, PolicyRule, ToolGrants,
-    ToolSettings,
-};
-use longrein_protocol::{Effect, Repeat};
+use longrein_protocol::agent::{AgentSpec, Budget, ContextLimits, Library, ModelChoice};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
-use super::criteria;
-use super::keys;
-use super::reader::{At, Fields, Reader, join};
-use super::tools::{self, Grant};
-
-/// The effects by name.
-const EFFECTS: &[(&str, Effect)] = &[
-    ("read", Effect::Read),
-    ("workspace", Effect::Workspace),
-    ("reversible", Effect::Reversible),
-    ("irreversible", Effect::Irreversible),
-];
-
-/// The kinds of repeatability by name, and those that are not built yet.
-const REPEATS: &[(&str, Repeat)] = &[("repeatable", Repeat::Repeatable), ("once", Repeat::Once)];
-const LATER_REPEATS: &[&str] = &["keyed", "queryable"];
-
-/// The decisions by name.
-const DECISIONS: &[(&str, Decision)] = &[
-    ("allow", Decision::Allow),
-    ("ask", Decision::Ask),
-    ("deny", Decision::Deny),
-];
+use super::reader::{At, Fields, Reader};
+use super::{criteria, keys, policy, settings};
 
 /// Reads the whole file; what can't be used keeps its default and is reported.
 pub(super) fn read(
@@ -39,18 +14,18 @@ pub(super) fn read(
     name_hint: &str,
 ) -> AgentSpec {
     let root = reader.root(document, keys::ROOT);
-    let grants = tool_grants(reader, root);
+    let grants = settings::read(reader, root);
     AgentSpec {
         name: name(reader, root, name_hint),
         description: text(reader, root, "description"),
         instructions: instructions(reader, root),
         model: model(reader, root),
-        policy: policy(reader, root, &grants.allow),
-        tools: grants,
+        policy: policy::read(reader, root, &grants),
         library: library(reader, root),
         context: context(reader, root),
         budget: budget(reader, root),
-        done_when: criteria::read(reader, root),
+        done_when: criteria::read(reader, root, &grants),
+        tools: grants,
     }
 }
 
@@ -174,94 +149,6 @@ pub(super) fn is_model_name(name: &str) -> bool {
     sound_provider && sound_model
 }
 
-fn tool_grants(reader: &mut Reader<'_>, root: Fields<'_>) -> ToolGrants {
-    let mut grants = ToolGrants::default();
-    let Some(value) = reader.value(root, "tools") else {
-        return grants;
-    };
-    let Some(fields) = reader.open_table(value, "tools", keys::TOOLS) else {
-        return grants;
-    };
-    for allowed in reader.texts(fields, "allow").unwrap_or_default() {
-        if tools::check(reader, &allowed, "tools.allow", Grant::Groups) {
-            grants.allow.push(allowed.value);
-        }
-    }
-    for (name, span, value) in fields.entries() {
-        let known = keys::TOOLS.iter().find(|key| key.name == name);
-        match (known, value.get_ref()) {
-            (Some(key), _) if key.built => {}
-            (Some(_), _) => reader.not_built(&span, &fields.path_of(name), name),
-            (None, DeValue::Table(table)) => {
-                let at = At {
-                    value: name.to_owned(),
-                    span,
-                };
-                if tools::check_settings_name(reader, &at, table) {
-                    let settings = tool_settings(reader, &at, value, &grants.allow);
-                    grants.settings.insert(at.value, settings);
-                }
-            }
-            (None, _) => reader.unknown_key(fields, name, &span),
-        }
-    }
-    grants
-}
-
-fn tool_settings(
-    reader: &mut Reader<'_>,
-    tool: &At<String>,
-    value: &Spanned<DeValue<'_>>,
-    allow: &[String],
-) -> ToolSettings {
-    let path = join("tools", &tool.value);
-    let Some(fields) = reader.table(value, &path, keys::TOOL) else {
-        return ToolSettings::default();
-    };
-    tools::warn_if_not_granted(reader, tool, &path, allow);
-    ToolSettings {
-        effect: reader.choice(fields, "effect", EFFECTS, &[]),
-        repeat: reader.choice(fields, "repeat", REPEATS, LATER_REPEATS),
-        result_tokens: reader.whole(fields, "result_tokens", &keys::RESULT_TOKENS),
-        timeout_seconds: reader.whole(fields, "timeout_seconds", &keys::TIMEOUT_SECONDS),
-    }
-}
-
-fn policy(reader: &mut Reader<'_>, root: Fields<'_>, allow: &[String]) -> Vec<PolicyRule> {
-    let mut rules = Vec::new();
-    for (position, value) in reader.tables(root, "policy").into_iter().enumerate() {
-        let path = format!("policy[{}]", position + 1);
-        let Some(fields) = reader.table(value, &path, keys::POLICY) else {
-            continue;
-        };
-        let decision = reader.choice(fields, "decision", DECISIONS, &[]);
-        let tool = reader.text(fields, "tool");
-        for (key, example) in [
-            ("tool", "tool = \"server.tool\""),
-            ("decision", "decision = \"ask\""),
-        ] {
-            if !reader.is_broken() && reader.value(fields, key).is_none() {
-                let message = format!("The rule has no {key}.");
-                let remedy = format!("Write it like this: {example}");
-                reader.error(&value.span(), &fields.path_of(key), message, remedy);
-            }
-        }
-        let Some(tool) = tool else { continue };
-        let path = fields.path_of("tool");
-        if !tools::check(reader, &tool, &path, Grant::Servers) {
-            continue;
-        }
-        tools::warn_if_not_granted(reader, &tool, &path, allow);
-        if let Some(decision) = decision {
-            rules.push(PolicyRule {
-                tool: tool.value,
-                decision,
-            });
-        }
-    }
-    rules
-}
-
 fn library(reader: &mut Reader<'_>, root: Fields<'_>) -> Library {
     let mut library = Library::default();
     let Some(value) = reader.value(root, "library") else {
@@ -326,6 +213,10 @@ fn budget(reader: &mut Reader<'_>, root: Fields<'_>) -> Budget {
         if let Some(number) = reader.whole(fields, key, range) {
             *limit = Some(number);
         }
+    }
+    budget.money_usd = reader.number(fields, "money_usd", &keys::MONEY_USD);
+    if let Some(steps) = reader.whole(fields, "idle_steps", &keys::IDLE_STEPS) {
+        budget.idle_steps = (steps > 0).then_some(steps);
     }
     budget
 }

@@ -1,12 +1,12 @@
 //! Files without mistakes, and what becomes of them.
 
 use expect_test::expect;
-use longrein_protocol::agent::{Criterion, Uncited};
+use longrein_protocol::agent::{Criterion, Permit};
 use longrein_protocol::{AgentSpec, Effect, Repeat};
 
 use super::{hash, is_model_name, json_schema, parse, to_toml};
 
-const FULL: &str = r#"
+const FULL: &str = r##"
 name = "full"
 description = "Says \"everything\""
 instructions = """
@@ -25,13 +25,37 @@ allow = ["files", "search_library", "exa.*", "slack.post_message"]
 
 [tools."slack.post_message"]
 effect = "reversible"
-repeat = "repeatable"
+repeat = "keyed"
 result_tokens = 2000
 timeout_seconds = 5
+paths = ["attachment"]
+urls = []
+commands = ["script", "setup"]
+
+[tools."slack.post_message".recovery]
+key_argument = "client_msg_id"
+key_valid_seconds = 3_600
+undo_tool = "exa.delete"
+undo_argument = "id"
+
+[tools."exa.put"]
+repeat = "queryable"
+recovery = { status_tool = "exa.status", status_pointer = "/job/0/state" }
 
 [[policy]]
 tool = "slack.post_message"
+args = { channel = "#ann-*", "/blocks/0/text" = "a \"quote\"" }
 decision = "ask"
+
+[[policy]]
+effect = "irreversible"
+decision = "deny"
+
+[[policy]]
+path = "notes/**/*.md"
+host = "*.example.org:8080"
+command = "git log"
+decision = "allow"
 
 [library]
 folders = ["~/Papers", "/srv/notes with a very long name, to make the list longer than a line", "~"]
@@ -46,6 +70,8 @@ tokens_in = 5_000
 tokens_out = 6_000
 working_minutes = 7
 actions = 8
+money_usd = 2.5
+idle_steps = 0
 
 [[done_when]]
 file = "pages/index.html"
@@ -54,8 +80,50 @@ min_bytes = 1000
 [[done_when]]
 evidence = "pages/index.html"
 uncited = "forbid"
+numbers = "allow"
 min_citations = 3
-"#;
+
+[[done_when]]
+file = "plot.png"
+max_bytes = 5_000_000
+media_type = "image/*"
+
+[[done_when]]
+schema = "data.json"
+[done_when.against]
+type = "object"
+required = ["a b", "c"]
+properties.c = { type = "array", items = { enum = [1, -2.5, "x", true, {}] } }
+
+[[done_when]]
+text = "report.md"
+must = ['^## Limits$', "back\\\\slash"]
+must_not = ['(?i)\btodo\b']
+
+[[done_when]]
+links = "pages/index.html"
+min = 2
+
+[[done_when]]
+tool = "exa.get"
+args = { id = 7, "a b" = { c = [0.5, "x"] } }
+pointer = "/a~1b/0"
+matches = '^closed'
+
+[[done_when]]
+tool = "exa.status"
+equals = { state = "closed", tries = [] }
+
+[[done_when]]
+judge = """
+Every claim is fair.
+Nothing is left out."""
+of = "pages/index.html"
+model = "local/any"
+
+[[done_when]]
+person = "Read the page and accept it."
+"##;
 
 #[test]
 fn a_whole_file_is_read_and_written_and_read_again_as_the_same() {
@@ -64,11 +132,14 @@ fn a_whole_file_is_read_and_written_and_read_again_as_the_same() {
     let settings = &spec.tools.settings["slack.post_message"];
     assert_eq!(
         (settings.effect, settings.repeat),
-        (Some(Effect::Reversible), Some(Repeat::Repeatable))
+        (Some(Effect::Reversible), Some(Repeat::Keyed))
     );
     assert!(
-        matches!(&spec.done_when[1], Criterion::Evidence(known) if known.uncited == Uncited::Forbid)
+        matches!(&spec.done_when[1], Criterion::Evidence(known) if known.uncited == Permit::Forbid)
     );
+    assert_eq!(spec.policy[0].args["/blocks/0/text"], "a \"quote\"");
+    assert_eq!(spec.budget.money_micro(), Some(2_500_000));
+    assert_eq!(spec.done_when.len(), 10);
     let written = to_toml(&spec);
     let read = parse(&written, "y").unwrap_or_else(|problems| panic!("{problems:#?}\n{written}"));
     assert_eq!(read, spec);
@@ -126,6 +197,7 @@ fn an_empty_file_is_an_agent_called_after_it_with_every_default() {
         steps = 80
         tokens_in = 2_000_000
         working_minutes = 60
+        idle_steps = 40
     "#]]
     .assert_eq(&to_toml(&spec));
 }

@@ -1,10 +1,34 @@
 //! Names of tools in an agent file.
 
-use toml::de::{DeTable, DeValue};
+use longrein_protocol::Effect;
+use longrein_protocol::agent::ToolGrants;
+use toml::de::DeTable;
 
 use super::keys;
 use super::reader::{At, Reader, join, list, nearest};
 use crate::policy::{ALWAYS_GRANTED, FILE_TOOLS, is_granted};
+
+/// Built-in tools that change nothing, the run itself included.
+const READING: &[&str] = &[
+    "read_file",
+    "list_files",
+    "search_files",
+    "search_library",
+    "read_source",
+];
+
+/// Built-in tools that change the workspace or the run.
+const CHANGING: &[&str] = &["write_file", "edit_file", "update_plan", "publish_artifact"];
+
+/// Built-in tools with an argument that is a path.
+pub(super) const WITH_PATHS: &[&str] = &[
+    "read_file",
+    "write_file",
+    "edit_file",
+    "list_files",
+    "search_files",
+    "publish_artifact",
+];
 
 /// Which names stand for several tools where one is expected.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,7 +93,8 @@ pub(super) fn check_settings_name(
     let path = join("tools", &name.value);
     let only_entry = table.iter().next().filter(|_| table.len() == 1);
     if let Some((tool, value)) = only_entry
-        && matches!(value.get_ref(), DeValue::Table(_))
+        && value.get_ref().is_table()
+        && !is_built_in(&name.value)
         && is_word(&name.value)
     {
         let full = format!("{}.{}", name.value, tool.get_ref());
@@ -104,6 +129,34 @@ pub(super) fn warn_if_not_granted(
         let remedy = format!("Add “{name}” to allow in [tools], or take this out.");
         reader.warning(&tool.span, path, message, remedy);
     }
+}
+
+/// Whether a rule for `pattern` speaks of a tool.
+pub(super) fn covers(pattern: &str, tool: &str) -> bool {
+    match pattern.strip_suffix(".*") {
+        Some(server) => tool.split_once('.').is_some_and(|(of, _)| of == server),
+        None => pattern == tool,
+    }
+}
+
+/// Whether it is a tool of the harness and not of a server.
+pub(super) fn is_built_in(tool: &str) -> bool {
+    READING.contains(&tool) || CHANGING.contains(&tool) || ALWAYS_GRANTED.contains(&tool)
+}
+
+/// Whether this can be the name of one tool at all.
+pub(super) fn is_sound(tool: &str) -> bool {
+    is_built_in(tool)
+        || tool
+            .split_once('.')
+            .is_some_and(|(server, tool)| is_word(server) && !tool.is_empty() && tool != "*")
+}
+
+/// The effect of a tool, as far as it is known without its server.
+pub(super) fn effect(tool: &str, grants: &ToolGrants) -> Option<Effect> {
+    let said = grants.settings.get(tool).and_then(|said| said.effect);
+    said.or_else(|| READING.contains(&tool).then_some(Effect::Read))
+        .or_else(|| CHANGING.contains(&tool).then_some(Effect::Workspace))
 }
 
 fn is_word(text: &str) -> bool {

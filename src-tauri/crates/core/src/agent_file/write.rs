@@ -1,12 +1,16 @@
 //! An agent's specification as the file that says it in full.
 
+mod value;
+
 use std::fmt::Write;
 
-use longrein_protocol::agent::{AgentSpec, Criterion, Decision, ToolSettings, Uncited};
-use longrein_protocol::{Effect, Repeat};
+use longrein_protocol::agent::{
+    AgentSpec, Budget, Criterion, PolicyRule, TextCriterion, ToolCriterion, ToolSettings,
+};
+use longrein_protocol::tool::Recovery;
 
-/// Lists longer than this are written with one item per line.
-const LINE_LETTERS: usize = 96;
+use super::choices::{DECISIONS, EFFECTS, PERMITS, REPEATS, word};
+use value::{fraction, json, list, long_text, number, table, table_of_texts, text};
 
 /// Writes the file with every default filled in. Reading it again gives the same specification.
 pub(super) fn to_toml(spec: &AgentSpec) -> String {
@@ -15,37 +19,30 @@ pub(super) fn to_toml(spec: &AgentSpec) -> String {
     file.line("description", &text(&spec.description));
     file.line("instructions", &long_text(&spec.instructions));
     file.table("model");
-    file.line("use", &list("use", &spec.model.use_));
+    file.list("use", &spec.model.use_);
     file.line("max_output_tokens", &number(spec.model.max_output_tokens));
     file.line("window_tokens", &number(spec.model.window_tokens));
     if let Some(temperature) = spec.model.temperature {
         file.line("temperature", &fraction(temperature));
     }
     file.table("tools");
-    file.line("allow", &list("allow", &spec.tools.allow));
+    file.list("allow", &spec.tools.allow);
     for (tool, settings) in &spec.tools.settings {
-        file.table(&format!("tools.{}", text(tool)));
-        file.settings(settings);
+        file.settings(&format!("tools.{}", text(tool)), settings);
     }
     for rule in &spec.policy {
         file.table_of_list("policy");
-        file.line("tool", &text(&rule.tool));
-        file.line("decision", decision(rule.decision));
+        file.rule(rule);
     }
     file.table("library");
-    file.line("folders", &list("folders", &spec.library.folders));
+    file.list("folders", &spec.library.folders);
     file.table("context");
     file.line("compact_at", &fraction(spec.context.compact_at));
     file.line(
         "offload_above_tokens",
         &number(spec.context.offload_above_tokens),
     );
-    file.table("budget");
-    file.line("steps", &number(spec.budget.steps));
-    file.optional("tokens_in", spec.budget.tokens_in);
-    file.optional("tokens_out", spec.budget.tokens_out);
-    file.optional("working_minutes", spec.budget.working_minutes);
-    file.optional("actions", spec.budget.actions);
+    file.budget(&spec.budget);
     for criterion in &spec.done_when {
         file.table_of_list("done_when");
         file.criterion(criterion);
@@ -71,21 +68,86 @@ impl File {
         self.push(format_args!("{key} = {value}\n"));
     }
 
+    fn list(&mut self, key: &str, items: &[String]) {
+        self.line(key, &list(key, items));
+    }
+
     fn optional(&mut self, key: &str, value: Option<u32>) {
         if let Some(value) = value {
             self.line(key, &number(value));
         }
     }
 
-    fn settings(&mut self, settings: &ToolSettings) {
+    fn optional_text(&mut self, key: &str, value: Option<&String>) {
+        if let Some(value) = value {
+            self.line(key, &text(value));
+        }
+    }
+
+    fn word(&mut self, key: &str, word: &str) {
+        self.line(key, &text(word));
+    }
+
+    fn settings(&mut self, name: &str, settings: &ToolSettings) {
+        self.table(name);
         if let Some(known) = settings.effect {
-            self.line("effect", effect(known));
+            self.word("effect", word(EFFECTS, &known));
         }
         if let Some(known) = settings.repeat {
-            self.line("repeat", repeat(known));
+            self.word("repeat", word(REPEATS, &known));
         }
         self.optional("result_tokens", settings.result_tokens);
         self.optional("timeout_seconds", settings.timeout_seconds);
+        for (key, names) in [
+            ("paths", &settings.paths),
+            ("urls", &settings.urls),
+            ("commands", &settings.commands),
+        ] {
+            if let Some(names) = names {
+                self.list(key, names);
+            }
+        }
+        if let Some(recovery) = &settings.recovery {
+            self.recovery(&format!("{name}.recovery"), recovery);
+        }
+    }
+
+    fn recovery(&mut self, name: &str, recovery: &Recovery) {
+        self.table(name);
+        self.optional_text("key_argument", recovery.key_argument.as_ref());
+        self.optional("key_valid_seconds", recovery.key_valid_seconds);
+        self.optional_text("status_tool", recovery.status_tool.as_ref());
+        self.optional_text("status_pointer", recovery.status_pointer.as_ref());
+        self.optional_text("undo_tool", recovery.undo_tool.as_ref());
+        self.optional_text("undo_argument", recovery.undo_argument.as_ref());
+    }
+
+    fn rule(&mut self, rule: &PolicyRule) {
+        self.optional_text("tool", rule.tool.as_ref());
+        if let Some(effect) = rule.effect {
+            self.word("effect", word(EFFECTS, &effect));
+        }
+        if !rule.args.is_empty() {
+            self.line("args", &table_of_texts(&rule.args));
+        }
+        self.optional_text("path", rule.path.as_ref());
+        self.optional_text("host", rule.host.as_ref());
+        self.optional_text("command", rule.command.as_ref());
+        self.word("decision", word(DECISIONS, &rule.decision));
+    }
+
+    fn budget(&mut self, budget: &Budget) {
+        self.table("budget");
+        self.line("steps", &number(budget.steps));
+        self.optional("tokens_in", budget.tokens_in);
+        self.optional("tokens_out", budget.tokens_out);
+        self.optional("working_minutes", budget.working_minutes);
+        self.optional("actions", budget.actions);
+        if let Some(usd) = budget.money_usd {
+            self.line("money_usd", &fraction(usd));
+        }
+        // Left out it would be the default again.
+        self.line("idle_steps", &number(budget.idle_steps.unwrap_or(0)));
     }
 
     fn criterion(&mut self, criterion: &Criterion) {
@@ -93,131 +155,63 @@ impl File {
             Criterion::File(file) => {
                 self.line("file", &text(&file.file));
                 self.line("min_bytes", &number(file.min_bytes));
+                self.optional("max_bytes", file.max_bytes);
+                self.optional_text("media_type", file.media_type.as_ref());
             }
             Criterion::Evidence(evidence) => {
                 self.line("evidence", &text(&evidence.evidence));
-                self.line("uncited", uncited(evidence.uncited));
+                self.word("uncited", word(PERMITS, &evidence.uncited));
+                self.word("numbers", word(PERMITS, &evidence.numbers));
                 self.line("min_citations", &number(evidence.min_citations));
             }
+            Criterion::Schema(schema) => {
+                self.line("schema", &text(&schema.schema));
+                self.optional_json("against", Some(&schema.against));
+            }
+            Criterion::Text(known) => self.text_criterion(known),
+            Criterion::Links(links) => {
+                self.line("links", &text(&links.links));
+                self.line("min", &number(links.min));
+            }
+            Criterion::Tool(tool) => self.tool_criterion(tool),
+            Criterion::Judge(judge) => {
+                self.line("judge", &long_text(&judge.judge));
+                self.line("of", &text(&judge.of));
+                self.optional_text("model", judge.model.as_ref());
+            }
+            Criterion::Person(person) => self.line("person", &long_text(&person.person)),
+        }
+    }
+
+    fn text_criterion(&mut self, criterion: &TextCriterion) {
+        self.line("text", &text(&criterion.text));
+        for (key, expressions) in [("must", &criterion.must), ("must_not", &criterion.must_not)] {
+            if !expressions.is_empty() {
+                self.list(key, expressions);
+            }
+        }
+    }
+
+    fn tool_criterion(&mut self, criterion: &ToolCriterion) {
+        self.line("tool", &text(&criterion.tool));
+        if !criterion.args.is_empty() {
+            self.line("args", &table(&criterion.args));
+        }
+        if !criterion.pointer.is_empty() {
+            self.line("pointer", &text(&criterion.pointer));
+        }
+        self.optional_json("equals", criterion.equals.as_ref());
+        self.optional_text("matches", criterion.matches.as_ref());
+    }
+
+    fn optional_json(&mut self, key: &str, value: Option<&serde_json::Value>) {
+        if let Some(value) = value.and_then(json) {
+            self.line(key, &value);
         }
     }
 
     fn push(&mut self, words: std::fmt::Arguments<'_>) {
         // Writing to a text can't fail.
         let _ = self.text.write_fmt(words);
-    }
-}
-
-/// A text in one line; what it escapes, TOML reads back.
-fn text(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for letter in text.chars() {
-        push_escaped(&mut quoted, letter);
-    }
-    quoted.push('"');
-    quoted
-}
-
-/// A text over several lines, when it has them.
-fn long_text(words: &str) -> String {
-    if !words.contains('\n') {
-        return text(words);
-    }
-    let mut quoted = String::with_capacity(words.len() + 8);
-    quoted.push_str("\"\"\"\n");
-    for letter in words.chars() {
-        match letter {
-            '\n' => quoted.push('\n'),
-            // A quote can only be taken for the end when others follow it.
-            '"' if !quoted.ends_with('"') => quoted.push('"'),
-            _ => push_escaped(&mut quoted, letter),
-        }
-    }
-    if quoted.ends_with('"') && !quoted.ends_with("\\\"") {
-        quoted.pop();
-        quoted.push_str("\\\"");
-    }
-    quoted.push_str("\\\n\"\"\"");
-    quoted
-}
-
-fn push_escaped(quoted: &mut String, letter: char) {
-    match letter {
-        '"' => quoted.push_str("\\\""),
-        '\\' => quoted.push_str("\\\\"),
-        '\n' => quoted.push_str("\\n"),
-        '\t' => quoted.push_str("\\t"),
-        '\r' => quoted.push_str("\\r"),
-        _ if letter.is_control() => {
-            let _ = write!(quoted, "\\u{:04X}", u32::from(letter));
-        }
-        _ => quoted.push(letter),
-    }
-}
-
-fn list(key: &str, items: &[String]) -> String {
-    let items: Vec<String> = items.iter().map(|item| text(item)).collect();
-    let line = format!("[{}]", items.join(", "));
-    if key.len() + " = ".len() + line.chars().count() <= LINE_LETTERS {
-        return line;
-    }
-    format!("[\n  {},\n]", items.join(",\n  "))
-}
-
-/// A number, with a line between thousands when it is long.
-fn number(number: u32) -> String {
-    let digits = number.to_string();
-    if digits.len() <= 5 {
-        return digits;
-    }
-    let groups: Vec<&str> = {
-        let head = digits.len() % 3;
-        let (first, rest) = digits.split_at(head);
-        let tail = rest
-            .as_bytes()
-            .chunks(3)
-            .filter_map(|group| std::str::from_utf8(group).ok());
-        std::iter::once(first)
-            .filter(|first| !first.is_empty())
-            .chain(tail)
-            .collect()
-    };
-    groups.join("_")
-}
-
-/// A number that TOML reads back as one with a fraction.
-fn fraction(number: f64) -> String {
-    format!("{number:?}")
-}
-
-fn effect(effect: Effect) -> &'static str {
-    match effect {
-        Effect::Read => "\"read\"",
-        Effect::Workspace => "\"workspace\"",
-        Effect::Reversible => "\"reversible\"",
-        Effect::Irreversible => "\"irreversible\"",
-    }
-}
-
-fn repeat(repeat: Repeat) -> &'static str {
-    match repeat {
-        Repeat::Repeatable => "\"repeatable\"",
-        Repeat::Once => "\"once\"",
-    }
-}
-
-fn decision(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "\"allow\"",
-        Decision::Ask => "\"ask\"",
-        Decision::Deny => "\"deny\"",
-    }
-}
-
-fn uncited(uncited: Uncited) -> &'static str {
-    match uncited {
-        Uncited::Allow => "\"allow\"",
-        Uncited::Forbid => "\"forbid\"",
     }
 }
