@@ -1,0 +1,115 @@
+//! The gate: whether an action may start. Pure: the same state and the same facts give the same
+//! decision. What has to be looked up in the world is looked up by the driver, and comes in as
+//! [`Looked`].
+//!
+//! What is absent: no check is skipped because an earlier one said no, nothing that can't be made
+//! out is allowed, and no approval turns a denial into anything else.
+
+mod checks;
+mod facts;
+mod hosts;
+mod offers;
+mod paths;
+mod preview;
+mod rules;
+mod shell;
+mod standing;
+mod text;
+
+use longrein_protocol::agent::Decision;
+use longrein_protocol::event::ActionDecided;
+use longrein_protocol::gate::{ActionFacts, Actor, Check, CheckName};
+use serde_json::Value;
+
+use crate::run::{Action, Run};
+
+pub use facts::{Looked, binding, facts, urls_in};
+pub use offers::offers;
+pub use preview::in_words;
+pub use standing::narrowed;
+
+/// Tools that every agent has: they touch nothing but the run itself.
+pub const ALWAYS_GRANTED: &[&str] = &[
+    "update_plan",
+    "read_source",
+    "publish_artifact",
+    "ask_person",
+    "finish",
+];
+/// The tools that `files` stands for.
+pub const FILE_TOOLS: &[&str] = &[
+    "read_file",
+    "write_file",
+    "edit_file",
+    "list_files",
+    "search_files",
+];
+
+/// Whether a list of grants covers a tool.
+pub fn is_granted(allow: &[String], tool: &str) -> bool {
+    ALWAYS_GRANTED.contains(&tool)
+        || allow.iter().any(|grant| match grant.as_str() {
+            "files" => FILE_TOOLS.contains(&tool),
+            grant => rules::is_tool(grant, tool),
+        })
+}
+
+/// Decides an action: all eight checks, in their order, all recorded; deny beats ask beats allow.
+///
+/// `arguments` are the effective ones. The decision holds [`ActionFacts::binding`] where it rests
+/// on a person: because one has to be asked, or because one has approved exactly this.
+pub fn decide(
+    run: &Run,
+    action: &Action,
+    arguments: &Value,
+    mut facts: ActionFacts,
+) -> ActionDecided {
+    let checks = checks::all(run, action, arguments, &facts);
+    let (mut decision, mut why) = deciding(&checks);
+    if decision == Decision::Ask {
+        let binding = run
+            .tool(&action.tool)
+            .map(|spec| binding(spec, action.arguments.hash(), &facts));
+        let approved = action.approved.is_some();
+        if action.by == Actor::Person {
+            decision = Decision::Allow;
+            why = "you asked for it yourself".to_owned();
+        } else if approved && action.approved == binding {
+            decision = Decision::Allow;
+            why = "you approved it".to_owned();
+        } else if approved {
+            why = format!(
+                "since you approved it, its arguments, a file that it names or the tool itself \
+                 has changed; {why}"
+            );
+        }
+        facts.binding = binding;
+    }
+    ActionDecided {
+        action: action.id.clone(),
+        decision,
+        why,
+        checks,
+        facts,
+    }
+}
+
+/// What the checks say together, and the words of the one that decides. Of several that deny, the
+/// first; of several that ask, the one that tells the person most; where all agree, the rules.
+fn deciding(checks: &[Check]) -> (Decision, String) {
+    const ASKING: &[CheckName] = &[CheckName::Taint, CheckName::Reach, CheckName::Rules];
+    let strictest = checks.iter().map(|check| check.decision).max();
+    // Without checks nothing is known, so nothing starts.
+    let strictest = strictest.unwrap_or(Decision::Deny);
+    let of = |name: CheckName| {
+        let mut said = checks.iter().filter(|check| check.decision == strictest);
+        said.find(|check| check.check == name)
+    };
+    let decider = match strictest {
+        Decision::Deny => checks.iter().find(|check| check.decision == strictest),
+        Decision::Ask => ASKING.iter().find_map(|name| of(*name)),
+        Decision::Allow => of(CheckName::Rules),
+    };
+    let why = decider.map_or(String::new(), |check| check.facts.clone());
+    (strictest, why)
+}
