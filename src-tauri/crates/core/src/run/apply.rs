@@ -305,6 +305,7 @@ impl Run {
     fn responded(&mut self, responded: &ModelResponded) {
         self.settle();
         self.request = Request::None;
+        self.checked = false;
         let usage = responded.usage;
         self.spend(usage, responded.latency_ms);
         if !usage.estimated && self.body_bytes > 0 && usage.input > 0 {

@@ -341,20 +341,20 @@ fn a_person_has_the_last_word_on_a_result() {
          accepting Read it.
          accepted",
         expect![[r#"
-        replies All done.        → verify, attempt 1
-        verifying                → wait for Checks
-        waits                    → append acceptance.requested
-        accepting Read it.       → wait for Person
-        returned Not yet.        → append notice.given
-        steer Not yet: the second part is missing. → request, attempt 1
-        compiled                 → request, attempt 1
-        requested                → wait for Model
-        replies Now it is.       → verify, attempt 1
-        verifying                → wait for Checks
-        waits                    → append acceptance.requested
-        accepting Read it.       → wait for Person
-        accepted                 → append turn.finished, run.finished
-    "#]],
+            replies All done.        → verify, attempt 1
+            verifying                → wait for Checks
+            waits                    → append acceptance.requested
+            accepting Read it.       → wait for Person
+            returned Not yet.        → append notice.given
+            steer Not yet: the second part is missing. → request, attempt 1
+            compiled                 → request, attempt 1
+            requested                → wait for Model
+            replies Now it is.       → verify, attempt 1
+            verifying                → wait for Checks
+            waits                    → append acceptance.requested
+            accepting Read it.       → wait for Person
+            accepted                 → append turn.finished, run.finished
+        "#]],
     );
 }
 

@@ -96,21 +96,22 @@ fn readers_start_together_and_writers_in_turn() {
 
 #[test]
 fn what_is_asked_waits_and_what_is_denied_is_told() {
-    let lines = "asks a=post b=mark\npropose a=post\npropose b=mark\ndecide a ask\ndecide b deny\nask a\napprove a\nstart a\nfinish a ok";
+    let lines = "asks a=post b=mark\npropose a=post\npropose b=mark\ndecide a ask\ndecide b deny\nask a\napprove a\ndecide a allow\nstart a\nfinish a ok";
     check(
         ASKED,
         lines,
         expect![[r#"
-        asks a=post b=mark       → propose a
-        propose a=post           → propose b
-        propose b=mark           → decide a
-        decide a ask             → append approval.requested
-        decide b deny            → append approval.requested
-        ask a                    → wait for Person
-        approve a                → start a
-        start a                  → wait for Actions
-        finish a ok              → request, attempt 1
-    "#]],
+            asks a=post b=mark       → propose a
+            propose a=post           → propose b
+            propose b=mark           → decide a
+            decide a ask             → ask about a
+            decide b deny            → ask about a
+            ask a                    → wait for Person
+            approve a                → decide a
+            decide a allow           → start a
+            start a                  → wait for Actions
+            finish a ok              → request, attempt 1
+        "#]],
     );
 }
 
@@ -197,18 +198,18 @@ fn a_claim_is_checked_and_goes_back_when_it_does_not_hold() {
         before,
         lines,
         expect![[r#"
-        asks f=finish            → propose f
-        propose f=finish         → decide f
-        decide f allow           → verify, attempt 1
-        verifying                → verify, attempt 1
-        verified off             → append action.finished
-        finish f failed          → request, attempt 1
-        compiled                 → request, attempt 1
-        requested                → wait for Model
-        replies Now.             → verify, attempt 2
-        verifying                → verify, attempt 2
-        verified holds           → append turn.finished, run.finished
-    "#]],
+            asks f=finish            → propose f
+            propose f=finish         → decide f
+            decide f allow           → verify, attempt 1
+            verifying                → wait for Checks
+            verified off             → append action.finished
+            finish f failed          → request, attempt 1
+            compiled                 → request, attempt 1
+            requested                → wait for Model
+            replies Now.             → verify, attempt 2
+            verifying                → wait for Checks
+            verified holds           → append turn.finished, run.finished
+        "#]],
     );
 }
 

@@ -28,6 +28,7 @@ fn line(row: &Row) -> String {
         RowContent::Compacted { .. } => "compacted".to_owned(),
         RowContent::ModelTrouble { text, retrying } => format!("trouble {text} {retrying}"),
         RowContent::Stop { state, text, .. } => format!("stop {state:?} {text}"),
+        _ => "other".to_owned(),
     };
     let knot = row.knot.as_ref().map_or("no knot".to_owned(), |knot| {
         format!("{:?} {:?}", knot.shape, knot.tone)
@@ -37,7 +38,7 @@ fn line(row: &Row) -> String {
 
 const PLAY: &str = "created\nturn Go.\nreveal look mark post\ncompiled\nrequested
     asks a=look b=post\npropose a=look\npropose b=post\ndecide a allow\ndecide b ask\nask b\nstart a
-    resumed interrupted\nstart a 2\nfinish a untrusted\napprove b\nstart b\nfinish b failed
+    resumed interrupted\nstart a 2\nfinish a untrusted\napprove b\ndecide b allow\nstart b\nfinish b failed
     compiled\nrequested\nfails overloaded 1\nrequested 2\nreplies It is so.\nended";
 
 #[test]
@@ -53,9 +54,9 @@ fn a_run_as_rows() {
         a · action look Succeeded  · Ring Plain
         b · action post Failed failed · Ring Bad
         e13 · splice The process ended here and another one took the run up. What was in flight can be repeated safely. · Splice Bad
-        e21 · trouble It failed. true · Ring Bad
-        e23 · answer It is so. · Ring Plain
-        e24 · stop Unverified Finished. The agent sets no criteria, so nothing was checked. · End Plain"#]]
+        e22 · trouble It failed. true · Ring Bad
+        e24 · answer It is so. · Ring Plain
+        e25 · stop Unverified Finished. The agent sets no criteria, so nothing was checked. · End Plain"#]]
     .assert_eq(&lines.join("\n"));
 }
 
