@@ -62,6 +62,7 @@ fn reply() -> ModelReply {
             output: 7,
             cached: 3,
             reasoning: 2,
+            cost_micro: None,
             estimated: false,
         }),
         response_id: "r1".into(),

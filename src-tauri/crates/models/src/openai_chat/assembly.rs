@@ -253,8 +253,15 @@ fn usage(value: &Value) -> Option<Usage> {
             .or_else(|| number("/prompt_cache_hit_tokens"))
             .unwrap_or(0),
         reasoning: number("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
+        cost_micro: cost(value),
         estimated: false,
     })
+}
+
+/// What some providers say that it cost, in dollars; as millionths, rounded up.
+fn cost(usage: &Value) -> Option<u64> {
+    let dollars = usage.get("cost")?.as_f64()?;
+    (dollars.is_finite() && dollars >= 0.0).then(|| (dollars * 1e6).ceil() as u64)
 }
 
 fn unusable(calls: Unusable) -> Fault {

@@ -200,6 +200,8 @@ mod tests {
             timeout_ms: 1,
             result_tokens: 1,
             path_arguments: Vec::new(),
+            reach: longrein_protocol::tool::Reach::default(),
+            recovery: longrein_protocol::tool::Recovery::default(),
             untrusted: true,
         }];
         let dialect = ChatDialect::default();

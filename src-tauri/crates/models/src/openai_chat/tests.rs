@@ -94,7 +94,7 @@ const RICH: &[&str] = &[
     r#"{"id":"r1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"q\":\"ä"}}]}}]}"#,
     r#"{"id":"r1","choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"arguments":"}"}},{"index":0,"function":{"arguments":"\"}"}}]}}]}"#,
     r#"{"id":"r1","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#,
-    r#"{"id":"r1","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}"#,
+    r#"{"id":"r1","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5,"cost":0.0000321,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}"#,
     "[DONE]",
 ];
 
@@ -115,6 +115,7 @@ fn rich() -> ModelReply {
             output: 5,
             cached: 4,
             reasoning: 2,
+            cost_micro: Some(33),
             estimated: false,
         }),
         response_id: "r1".into(),
@@ -159,7 +160,7 @@ async fn any_number_of_cuts_gives_the_same_reply() {
 
 #[tokio::test]
 async fn a_server_that_does_not_stream_gives_the_same_reply() {
-    let whole = r#" {"id":"r1","choices":[{"index":0,"message":{"role":"assistant","reasoning_content":"Hm, ja.","content":"Grüße, 木","tool_calls":[{"id":"a","type":"function","function":{"name":"search","arguments":"{\"q\":\"ä\"}"}},{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":9,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}"#;
+    let whole = r#" {"id":"r1","choices":[{"index":0,"message":{"role":"assistant","reasoning_content":"Hm, ja.","content":"Grüße, 木","tool_calls":[{"id":"a","type":"function","function":{"name":"search","arguments":"{\"q\":\"ä\"}"}},{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":9,"completion_tokens":5,"cost":0.0000321,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}"#;
     assert_eq!(
         read(&[&whole.as_bytes()[..1], &whole.as_bytes()[1..]]).await,
         Ok(rich())

@@ -224,6 +224,8 @@ pub(super) fn spec(name: &str) -> ToolSpec {
         timeout_ms: 1,
         result_tokens: 1,
         path_arguments: Vec::new(),
+        reach: longrein_protocol::tool::Reach::default(),
+        recovery: longrein_protocol::tool::Recovery::default(),
         untrusted: false,
     }
 }
