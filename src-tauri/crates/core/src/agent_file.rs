@@ -56,6 +56,11 @@ pub fn parse(text: &str, name_hint: &str) -> Result<AgentSpec, Vec<Problem>> {
     checked.spec.ok_or(checked.problems)
 }
 
+/// Whether a text is the name of an agent: lower-case letters, digits and hyphens.
+pub fn is_agent_name(name: &str) -> bool {
+    sections::is_agent_name(name)
+}
+
 /// Whether a text is the name of a model, `provider/model`.
 pub fn is_model_name(name: &str) -> bool {
     sections::is_model_name(name)

@@ -26,9 +26,9 @@ pub const KEYS: [Key; 7] = [
 /// The keys that are conditions.
 const CONDITIONS: [&str; 6] = ["tool", "effect", "args", "path", "host", "command"];
 
-/// Signs of a shell that never stand in a simple command's words.
+/// Signs that mean something to a shell where they stand outside quotes.
 const SHELL_SIGNS: &[char] = &[
-    '|', '&', ';', '<', '>', '(', ')', '{', '}', '$', '`', '"', '\'', '\\', '#', '!', '~', '\n',
+    '|', '&', ';', '<', '(', ')', '{', '}', '$', '`', '\\', '#', '!', '~', '\n',
 ];
 
 /// Reads a rule; one with a mistake is reported and is none. `span` is where the rule stands.
@@ -162,7 +162,8 @@ fn path_fault(path: &str, example: &str) -> Option<Fault> {
         let remedy = "“**” stands between slashes, for any folders; “*” stands within a name.";
         return Some((message, remedy.to_owned()));
     }
-    if parts.iter().any(|part| part.is_empty() || *part == ".") {
+    // Alone, the point is the workspace itself.
+    if path != "." && parts.iter().any(|part| part.is_empty() || *part == ".") {
         let message = format!("No path is like “{path}”: it has an empty part or a “.”.");
         let remedy = format!("Leave those out; a folder with all in it is {example}.");
         return Some((message, remedy));
@@ -227,27 +228,46 @@ fn is_port(port: &str) -> bool {
     digits && !port.starts_with('0') && port.parse::<u16>().is_ok()
 }
 
-/// Why a text is not the first words of a simple command.
+/// Why a text is not the first words of a simple command. Quotes keep blanks and signs together.
 fn command_fault(command: &str, example: &str) -> Option<Fault> {
-    let words: Vec<&str> = command.split(' ').collect();
     if command.trim().is_empty() {
         let message = "The command has no words.".to_owned();
         return Some((message, format!("Write it like this: {example}")));
     }
-    if let Some(sign) = command.chars().find(|sign| SHELL_SIGNS.contains(sign)) {
+    let mut quote = None;
+    let mut bare = String::new();
+    for letter in command.chars() {
+        match (quote, letter) {
+            (Some(open), letter) if open == letter => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                bare.push('_');
+            }
+            (Some(_), _) => {}
+            (None, letter) => bare.push(letter),
+        }
+    }
+    if quote.is_some() {
+        let message = format!("A quote in “{command}” is not closed.");
+        return Some((message, "Close it.".to_owned()));
+    }
+    let leads_on = bare.split(' ').any(|word| word.starts_with('>'));
+    let sign = bare.chars().find(|sign| SHELL_SIGNS.contains(sign));
+    if let Some(sign) = sign.or(leads_on.then_some('>')) {
         let message = format!("“{command}” is more than the words of one command: “{sign}”.");
-        let remedy = format!("Write the first words of a simple command, as in {example}.");
+        let remedy = format!(
+            "Write the first words of a simple command, as in {example}; a sign that stands for itself in quotes."
+        );
         return Some((message, remedy));
     }
-    if command.contains(['*', '?', '[']) {
+    if bare.contains(['*', '?']) {
         let message = format!("“{command}” has a sign that stands for others.");
         let remedy = "None is needed: the first words stand for whatever follows them.";
         return Some((message, remedy.to_owned()));
     }
-    let spaced = words.iter().any(|word| word.is_empty()) || command.contains(char::is_control);
-    spaced.then(|| {
+    let is_uneven = bare.split(' ').any(str::is_empty) || command.contains(char::is_control);
+    is_uneven.then(|| {
         let message = format!("The words of “{command}” are not one blank apart.");
-        let words: Vec<&str> = command.split_whitespace().collect();
-        (message, format!("Write command = \"{}\".", words.join(" ")))
+        (message, format!("Write it like this: {example}"))
     })
 }

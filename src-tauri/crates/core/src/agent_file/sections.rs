@@ -36,12 +36,6 @@ fn text(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str) -> String {
 }
 
 fn name(reader: &mut Reader<'_>, root: Fields<'_>, name_hint: &str) -> String {
-    let is_sound = |name: &str| {
-        (1..=keys::NAME_LETTERS_MAX).contains(&name.len())
-            && name.bytes().all(|letter| {
-                letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'-'
-            })
-    };
     let hint = name_hint.strip_suffix(".toml").unwrap_or(name_hint);
     let hint = hint.strip_suffix(".agent").unwrap_or(hint);
     let remedy = format!(
@@ -49,13 +43,13 @@ fn name(reader: &mut Reader<'_>, root: Fields<'_>, name_hint: &str) -> String {
         keys::NAME_LETTERS_MAX
     );
     match reader.text(root, "name") {
-        Some(name) if !is_sound(&name.value) => {
+        Some(name) if !is_agent_name(&name.value) => {
             let message = format!("“{}” can't be the name of an agent.", name.value);
             reader.error(&name.span, "name", message, remedy);
             String::new()
         }
         Some(name) => name.value,
-        None if is_sound(hint) => hint.to_owned(),
+        None if is_agent_name(hint) => hint.to_owned(),
         None => {
             if !reader.is_broken() && reader.value(root, "name").is_none() {
                 reader.error(&(0..0), "name", "The agent has no name.", remedy);
@@ -63,6 +57,14 @@ fn name(reader: &mut Reader<'_>, root: Fields<'_>, name_hint: &str) -> String {
             String::new()
         }
     }
+}
+
+/// Whether a text is the name of an agent: lower-case letters, digits and hyphens.
+pub(super) fn is_agent_name(name: &str) -> bool {
+    (1..=keys::NAME_LETTERS_MAX).contains(&name.len())
+        && name
+            .bytes()
+            .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'-')
 }
 
 fn instructions(reader: &mut Reader<'_>, root: Fields<'_>) -> String {

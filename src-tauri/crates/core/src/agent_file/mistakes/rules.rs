@@ -119,7 +119,7 @@ fn a_pattern_of_paths_stays_beneath_the_workspace_and_says_something() {
         32:8 policy[11].path | No path is like “notes/”: it has an empty part or a “.”. | Leave those out; a folder with all in it is path = "notes/**".
     "#]],
     );
-    for path in ["*", "notes/**", "**/*.md", "a b/ü.txt", "notes/*/x"] {
+    for path in [".", "*", "notes/**", "**/*.md", "a b/ü.txt", "notes/*/x"] {
         assert_eq!(problems(&rule(path)), "usable\n", "{path}");
     }
 }
@@ -206,14 +206,14 @@ fn a_command_is_the_first_words_of_a_simple_one() {
         (
             "git log | sh",
             expect![[r#"
-            2:11 policy[1].command | “git log | sh” is more than the words of one command: “|”. | Write the first words of a simple command, as in command = "git log".
-        "#]],
+                2:11 policy[1].command | “git log | sh” is more than the words of one command: “|”. | Write the first words of a simple command, as in command = "git log"; a sign that stands for itself in quotes.
+            "#]],
         ),
         (
             "git  log",
             expect![[r#"
-            2:11 policy[1].command | The words of “git  log” are not one blank apart. | Write command = "git log".
-        "#]],
+                2:11 policy[1].command | The words of “git  log” are not one blank apart. | Write it like this: command = "git log"
+            "#]],
         ),
         (
             "git *",
@@ -224,19 +224,38 @@ fn a_command_is_the_first_words_of_a_simple_one() {
         (
             "echo $HOME",
             expect![[r#"
-            2:11 policy[1].command | “echo $HOME” is more than the words of one command: “$”. | Write the first words of a simple command, as in command = "git log".
+                2:11 policy[1].command | “echo $HOME” is more than the words of one command: “$”. | Write the first words of a simple command, as in command = "git log"; a sign that stands for itself in quotes.
+            "#]],
+        ),
+        (
+            "git log >x",
+            expect![[r#"
+            2:11 policy[1].command | “git log >x” is more than the words of one command: “>”. | Write the first words of a simple command, as in command = "git log"; a sign that stands for itself in quotes.
+        "#]],
+        ),
+        (
+            "echo 'x",
+            expect![[r#"
+            2:11 policy[1].command | A quote in “echo 'x” is not closed. | Close it.
         "#]],
         ),
         (
             "git\tlog",
             expect![[r#"
-            2:11 policy[1].command | The words of “git	log” are not one blank apart. | Write command = "git log".
-        "#]],
+                2:11 policy[1].command | The words of “git	log” are not one blank apart. | Write it like this: command = "git log"
+            "#]],
         ),
     ] {
         refused(&rule(command), expected);
     }
-    for command in ["git", "git log", "rm -rf", "/usr/bin/env", "pip install"] {
+    for command in [
+        "git",
+        "git log",
+        "rm -rf",
+        "/usr/bin/env",
+        "find . -name '*.rs'",
+        "echo \"a  b; c\"",
+    ] {
         assert_eq!(problems(&rule(command)), "usable\n", "{command}");
     }
 }
@@ -315,8 +334,11 @@ fn more_rules_than_anybody_reads_are_a_mistake() {
     let rules: Vec<String> = (0..501)
         .map(|at| format!("[[policy]]\nhost = \"h{at}.org\"\ndecision = \"deny\"\n"))
         .collect();
-    refused(&rules.concat(), expect![[r#"
+    refused(
+        &rules.concat(),
+        expect![[r#"
         1501:1 policy | The file has 501 rules. | At most 500 are read; say more with fewer.
-    "#]]);
+    "#]],
+    );
     assert_eq!(problems(&rules[1..].concat()), "usable\n");
 }
