@@ -60,6 +60,8 @@ macro_rules! payloads {
 payloads! {
     /// The first event of a run.
     RunCreated = "run.created";
+    /// The events before this one were copied from another run.
+    RunForked = "run.forked";
     /// A process took the run up again after another one had ended.
     RunResumed = "run.resumed";
     /// A person stopped the run before its next step.

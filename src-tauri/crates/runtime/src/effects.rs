@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use longrein_core::run::{Action, PendingCall, REQUEST_ATTEMPTS, Request, UNREACHABLE_ATTEMPTS};
+use longrein_core::run::{
+    Action, PendingCall, Phase, REQUEST_ATTEMPTS, Request, UNREACHABLE_ATTEMPTS,
+};
 use longrein_protocol::event::ActionStarted;
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::{ActionId, BlobHash, Body, Millis, ToolErrorClass};
@@ -90,6 +92,9 @@ impl Driver {
         let mut ready = Vec::with_capacity(ids.len());
         for id in ids {
             if !self.still_allowed(id).await? {
+                if !matches!(self.run.phase, Phase::Going) {
+                    break;
+                }
                 continue;
             }
             let Some(action) = self.run.action(id).cloned() else {

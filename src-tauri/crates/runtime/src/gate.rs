@@ -1,39 +1,41 @@
 //! The gate as the driver passes it: it gathers the facts, the core decides, a person is asked.
 
 use longrein_core::policy::{self, Looked};
-use longrein_core::run::Action;
-use longrein_protocol::ActionId;
-use longrein_protocol::Body;
+use longrein_core::run::{Action, ActionStage, Phase};
 use longrein_protocol::agent::Decision;
-use longrein_protocol::event::{ActionDecided, ApprovalRequested, PolicyChanged, QuestionAsked};
+use longrein_protocol::event::{
+    ActionDecided, ActionUncertain, ApprovalRequested, PolicyChanged, QuestionAsked,
+};
 use longrein_protocol::gate::ActionFacts;
+use longrein_protocol::{ActionId, Body};
 use serde_json::Value;
 
 use crate::driver::{DriveError, Driver};
+use crate::world::Unavailable;
 
 /// The most answers that a question may offer.
 const OPTIONS: usize = 8;
 
 impl Driver {
-    /// Takes in what changed of the rules on disk. A running run is narrowed by it, never widened.
-    /// Says whether anything may be decided.
-    async fn take_in_policy(&mut self) -> Result<bool, DriveError> {
+    /// Takes in what changed of the rules on disk. They are taken as they are before the first
+    /// decision; after it, a running run is narrowed by them and never widened.
+    async fn take_in_policy(&mut self) -> Result<Result<(), Unavailable>, DriveError> {
         let on_disk = match self.ports.world.policy(&self.run).await {
             Ok(on_disk) => on_disk,
-            Err(unavailable) => {
-                self.hand_off(unavailable)?;
-                return Ok(false);
-            }
+            Err(unavailable) => return Ok(Err(unavailable)),
         };
         let Some(on_disk) = on_disk.filter(|found| Some(found.hash) != self.run.policy_hash) else {
-            return Ok(true);
+            return Ok(Ok(()));
         };
-        let rules = match self.run.policy_hash {
-            Some(_) => policy::narrowed(&self.run.rules, &on_disk.rules),
-            None => {
-                let own = self.run.rules.iter().cloned();
-                own.chain(on_disk.rules).collect()
-            }
+        let rules = match self.run.decided {
+            true => policy::narrowed(&self.run.rules, &on_disk.rules),
+            false => self
+                .run
+                .rules
+                .iter()
+                .cloned()
+                .chain(on_disk.rules)
+                .collect(),
         };
         if self.run.policy_hash.is_some() || !rules.is_empty() {
             self.record(PolicyChanged {
@@ -42,27 +44,43 @@ impl Driver {
                 by: "the rules on disk".to_owned(),
             })?;
         }
-        Ok(true)
+        Ok(Ok(()))
     }
 
+    /// Decides an action. Without its rules nothing is decided: the run is handed off, and what a
+    /// person asks of a run that stands still is refused.
     pub(crate) async fn decide(&mut self, id: &ActionId) -> Result<(), DriveError> {
-        if !self.take_in_policy().await? {
-            return Ok(());
-        }
+        let policy = self.take_in_policy().await?;
         let Some(action) = self.run.action(id).cloned() else {
             return Ok(());
         };
-        let decided = self.judgement(&action).await?;
-        self.fresh.insert(id.clone());
-        self.record(decided)
+        match policy {
+            Ok(()) => {
+                let decided = self.judgement(&action).await?;
+                self.fresh.insert(id.clone());
+                self.record(decided)
+            }
+            Err(unavailable) if self.run.phase == Phase::Going => self.hand_off(unavailable),
+            Err(unavailable) => self.record(ActionDecided {
+                action: id.clone(),
+                decision: Decision::Deny,
+                why: unavailable.message,
+                checks: Vec::new(),
+                facts: ActionFacts::default(),
+            }),
+        }
     }
 
-    /// Whether every check that allowed an action still does; records the new decision when not.
+    /// Whether every check that allowed an action still does. Where not, what follows is recorded:
+    /// a new decision, or, where the action may have happened already, that nobody knows.
     pub(crate) async fn still_allowed(&mut self, id: &ActionId) -> Result<bool, DriveError> {
         if self.fresh.contains(id) {
             return Ok(true);
         }
-        if !self.take_in_policy().await? {
+        if let Err(unavailable) = self.take_in_policy().await? {
+            if self.run.phase == Phase::Going {
+                self.hand_off(unavailable)?;
+            }
             return Ok(false);
         }
         let Some(action) = self.run.action(id).cloned() else {
@@ -72,7 +90,15 @@ impl Driver {
         if decided.decision == Decision::Allow {
             return Ok(true);
         }
-        self.record(decided)?;
+        if action.stage == ActionStage::Lost {
+            let why = "It was cut short, and it may no longer be started again by itself";
+            self.record(ActionUncertain {
+                action: id.clone(),
+                why: format!("{why}: {}.", decided.why),
+            })?;
+        } else {
+            self.record(decided)?;
+        }
         Ok(false)
     }
 

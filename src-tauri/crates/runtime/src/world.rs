@@ -9,6 +9,7 @@ use longrein_protocol::agent::PolicyRule;
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::{BlobHash, ToolSpec};
 
+use crate::effects::parse_arguments;
 use crate::ports::{LiveText, Model, ModelError, Tool, Verifier};
 
 /// Everything outside that a run needs. The app has one, the tests have one.
@@ -208,28 +209,40 @@ impl ToolBox {
                 known: String::new(),
             });
         };
-        let mut wrong = entry
-            .schema
-            .iter_errors(arguments)
-            .take(SCHEMA_ERRORS)
-            .map(|error| {
-                let place = error.instance_path().to_string();
-                if place.is_empty() {
-                    error.to_string()
-                } else {
-                    format!("{place}: {error}")
-                }
-            });
-        match wrong.next() {
-            None => Ok(()),
-            Some(first) => Err(BadCall::Schema(
-                std::iter::once(first)
-                    .chain(wrong)
-                    .collect::<Vec<_>>()
-                    .join("; "),
-            )),
-        }
+        satisfies(&entry.schema, arguments)
     }
+}
+
+/// What somebody wrote as the arguments of a tool, if they satisfy its schema. It is the check
+/// that the driver makes, for whoever edits them before an answer goes to it.
+///
+/// # Errors
+/// [`BadCall`], which says what is wrong, with the place.
+pub fn check_arguments(spec: &ToolSpec, text: &str) -> Result<serde_json::Value, BadCall> {
+    let arguments = parse_arguments(text)?;
+    let schema = jsonschema::validator_for(&spec.schema)
+        .map_err(|error| BadCall::Schema(error.to_string()))?;
+    satisfies(&schema, &arguments)?;
+    Ok(arguments)
+}
+
+fn satisfies(schema: &jsonschema::Validator, arguments: &serde_json::Value) -> Result<(), BadCall> {
+    let wrong: Vec<String> = schema
+        .iter_errors(arguments)
+        .take(SCHEMA_ERRORS)
+        .map(|error| {
+            let place = error.instance_path().to_string();
+            if place.is_empty() {
+                error.to_string()
+            } else {
+                format!("{place}: {error}")
+            }
+        })
+        .collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(BadCall::Schema(wrong.join("; ")))
 }
 
 /// The most faults of one call's arguments that the model is told at once.

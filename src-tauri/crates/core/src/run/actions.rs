@@ -48,6 +48,7 @@ impl Run {
     }
 
     pub(super) fn decided(&mut self, decided: &ActionDecided) {
+        self.decided = true;
         if decided.decision == Decision::Deny {
             self.denials += 1;
             let text = format!("Not permitted: {}", decided.why);

@@ -32,6 +32,7 @@ impl Run {
     fn apply_payload(&mut self, event: &Event) {
         match &event.payload {
             Payload::RunCreated(created) => self.begin(event, created),
+            Payload::RunForked(forked) => self.forked(forked),
             Payload::RunResumed(resumed) => self.resumed(resumed),
             Payload::RunPaused(_) => self.enter(Phase::Paused, KnotShape::Break),
             Payload::RunHandedOff(handed_off) => self.handed_off(handed_off),
@@ -75,7 +76,7 @@ impl Run {
             Payload::SideRequested(requested) => self.side_requested(requested),
             Payload::SideResponded(responded) => {
                 self.settle_side();
-                self.spend(responded.usage, 0);
+                self.spend(responded.usage, responded.latency_ms);
             }
             Payload::SideFailed(_) => self.settle_side(),
             _ => self.apply_to_action(event),
@@ -281,7 +282,7 @@ impl Run {
         };
     }
 
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         let reserved = std::mem::take(&mut self.reserved);
         self.release(reserved);
     }

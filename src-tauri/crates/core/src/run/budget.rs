@@ -74,9 +74,10 @@ impl Run {
     /// The most tokens that the next response may have; 0 when nothing is left.
     pub fn output_limit(&self) -> u32 {
         let Some(agent) = self.agent() else { return 0 };
-        let left = self.limits.tokens_out.map_or(u32::MAX, |limit| {
-            limit.saturating_sub(self.used.tokens_out)
-        });
+        let left = self
+            .limits
+            .tokens_out
+            .map_or(u32::MAX, |limit| limit.saturating_sub(self.used.tokens_out));
         agent
             .model
             .max_output_tokens
@@ -230,10 +231,7 @@ impl Run {
         ] {
             *held.0 = held.0.saturating_add(held.1);
         }
-        for held in [
-            &mut self.used.money_micro,
-            &mut self.unsettled.money_micro,
-        ] {
+        for held in [&mut self.used.money_micro, &mut self.unsettled.money_micro] {
             *held = held.saturating_add(more.money_micro);
         }
     }
@@ -248,10 +246,7 @@ impl Run {
         ] {
             *taken.0 = taken.0.saturating_sub(taken.1);
         }
-        for taken in [
-            &mut self.used.money_micro,
-            &mut self.unsettled.money_micro,
-        ] {
+        for taken in [&mut self.used.money_micro, &mut self.unsettled.money_micro] {
             *taken = taken.saturating_sub(held.money_micro);
         }
     }

@@ -78,6 +78,7 @@ impl Run {
                 }
                 ResumeReason::Interrupted | ResumeReason::TakenOver => true,
             },
+            Payload::RunForked(forked) => self.seq == forked.from_seq,
             Payload::RunPaused(_) | Payload::RunHandedOff(_) => going,
             // A person may take the result of a run that was handed to them as it is.
             Payload::RunFinished(finished) => {
@@ -118,14 +119,14 @@ impl Run {
     }
 
     fn action_allows(&self, payload: &Payload, going: bool) -> Result<bool, Illegal> {
-        use ActionStage::{
-            Allowed, Asked, Lost, Proposed, Questioned, Started, ToAsk, Uncertain,
-        };
+        use ActionStage::{Allowed, Asked, Lost, Proposed, Questioned, Started, ToAsk, Uncertain};
         let name = payload.name();
         let stages = |id: &ActionId, allowed: &[ActionStage]| self.has_stage(name, id, allowed);
         // What a person asks for is done in whatever state the run is, save a cancelled one.
         let acts = |id: &ActionId| {
-            let person = self.action(id).is_some_and(|action| action.by == Actor::Person);
+            let person = self
+                .action(id)
+                .is_some_and(|action| action.by == Actor::Person);
             going || (person && self.phase != Phase::Cancelled)
         };
         Ok(match payload {

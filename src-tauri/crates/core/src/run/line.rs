@@ -97,9 +97,7 @@ impl Run {
                 let reason = format!("{} waits for your answer.", action.tool);
                 Some((reason, "Approve it, or refuse it with a reason."))
             }
-            ActionStage::Questioned => {
-                Some(("It asks you a question.".to_owned(), "Answer it."))
-            }
+            ActionStage::Questioned => Some(("It asks you a question.".to_owned(), "Answer it.")),
             _ => None,
         })
     }

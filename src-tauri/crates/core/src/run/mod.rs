@@ -6,6 +6,7 @@ mod budget;
 mod check;
 mod claim;
 mod digest;
+mod fork;
 mod line;
 mod next;
 mod parts;
@@ -23,6 +24,7 @@ use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, BlobHash, Millis, RunId, ToolSpec};
 
 pub use check::Illegal;
+pub use fork::copied;
 pub use line::DEMO_PROVIDER;
 pub use next::{ASK_PERSON, FINISH, Next, WaitsFor};
 pub use parts::*;
@@ -108,6 +110,8 @@ pub struct Run {
     pub private_read: bool,
     /// The rules that stand beside those of the agent.
     pub rules: Vec<StandingRule>,
+    /// Whether any action was decided: from then on rules on disk only narrow.
+    pub decided: bool,
     /// The hash of the rules on disk that were last taken in.
     pub policy_hash: Option<BlobHash>,
     /// The hard limits: the agent's, as far as the person did not set them anew.

@@ -96,9 +96,9 @@ impl Run {
 
     /// Whether an action that a person asked for is open.
     fn person_acts(&self) -> bool {
-        self.actions.iter().any(|action| {
-            action.by == Actor::Person && action.stage != ActionStage::Closed
-        })
+        self.actions
+            .iter()
+            .any(|action| action.by == Actor::Person && action.stage != ActionStage::Closed)
     }
 
     fn next_of_request(&self, now: Millis) -> Next {
@@ -219,7 +219,8 @@ impl Run {
     }
 
     fn is_question(&self, id: &ActionId) -> bool {
-        self.action(id).is_some_and(|action| action.tool == ASK_PERSON)
+        self.action(id)
+            .is_some_and(|action| action.tool == ASK_PERSON)
     }
 
     /// Actions that may start: the first that is not closed, and readers that stand side by side

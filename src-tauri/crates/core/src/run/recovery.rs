@@ -40,9 +40,9 @@ impl Run {
                 StartWay::Nobody("Its status tool can't say what became of it.")
             }
             Repeat::Queryable => StartWay::Ask(action.query_at),
-            Repeat::Repeatable | Repeat::Once => StartWay::Nobody(
-                "It was cut short, and it can't be repeated safely.",
-            ),
+            Repeat::Repeatable | Repeat::Once => {
+                StartWay::Nobody("It was cut short, and it can't be repeated safely.")
+            }
         }
     }
 

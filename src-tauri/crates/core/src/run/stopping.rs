@@ -84,7 +84,9 @@ impl Run {
                 "The last {} steps changed nothing: no plan, file, source or artifact. Update the plan, deliver what there is, or ask the person.",
                 self.idle
             );
-            return Some(Next::Append(vec![NoticeGiven { text: inline(text) }.into()]));
+            return Some(Next::Append(vec![
+                NoticeGiven { text: inline(text) }.into(),
+            ]));
         }
         None
     }

@@ -1,5 +1,6 @@
 //! The pure core, as data: what a run owes after each event, what it refuses, what it shows.
 
+mod forked;
 mod gate;
 mod held;
 mod next;

@@ -59,6 +59,26 @@ impl Price {
     }
 }
 
+/// See [`super::Payload::RunForked`]. What was open there is not carried: the original keeps it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunForked {
+    /// The original.
+    pub from_run: RunId,
+    /// The last event that was copied.
+    pub from_seq: u32,
+    /// The folder that the fork works in.
+    pub workspace: String,
+    /// The agent from here on; absent: as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Box<AgentSpec>>,
+    /// The model from here on; absent: as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What the model's tokens cost from here on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+}
+
 /// See [`super::Payload::RunResumed`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunResumed {

@@ -1,0 +1,54 @@
+//! A fork: a new run that begins with another run's events.
+
+use longrein_protocol::event::RunForked;
+use longrein_protocol::gate::Scope;
+use longrein_protocol::view::KnotShape;
+use longrein_protocol::{Event, RunId};
+
+use super::{Acceptance, Phase, Request, Reserve, Run};
+
+/// The events of a run up to and with `seq`, as those of a new run.
+pub fn copied(events: impl IntoIterator<Item = Event>, seq: u32, run: RunId) -> Vec<Event> {
+    let first = events.into_iter().filter(|event| event.seq <= seq);
+    first.map(|event| Event { run, ..event }).collect()
+}
+
+impl Run {
+    /// What was open at that point stays with the original. What was read, said and spent is
+    /// carried along, taint with it; rules for the original alone are not.
+    pub(super) fn forked(&mut self, forked: &RunForked) {
+        self.settle();
+        self.release(self.unsettled);
+        self.unsettled = Reserve::default();
+        self.side = None;
+        self.close_open("Not carried into this fork: the original run keeps it.");
+        self.request = Request::None;
+        self.claim = false;
+        self.checked = false;
+        self.checking = false;
+        self.acceptance = Acceptance::None;
+        self.exceeded = None;
+        self.bad_reply = None;
+        self.rules.retain(|rule| rule.scope != Scope::Run);
+        self.forgive();
+        if let Some(created) = &mut self.created {
+            created.workspace.clone_from(&forked.workspace);
+            if let Some(agent) = &forked.agent {
+                created.agent = (**agent).clone();
+                created.agent_hash = crate::agent_file::hash(agent);
+                created.window_tokens = agent.model.window_tokens;
+            }
+            if let Some(model) = &forked.model {
+                created.model.clone_from(model);
+            }
+            created.price = forked.price;
+        }
+        if forked.agent.is_some() {
+            self.begin_limits();
+        }
+        self.tools_owed = true;
+        self.front_changed = true;
+        self.phase = Phase::Paused;
+        self.knot(KnotShape::Break);
+    }
+}
