@@ -3,11 +3,16 @@
 //! Sequence numbers are `u32`. Times are milliseconds, which a `number` of the window holds exactly;
 //! the bindings call them `i32`, since a 64-bit integer has no name there and a float may be absent.
 
+mod action;
+mod head;
+
 use serde::{Deserialize, Serialize};
 
-use crate::block::Trust;
-use crate::source::{Claim, CriterionResult, PlanItem, SourceMeta};
-use crate::tool::{Effect, ToolErrorClass};
+use crate::event::Digest;
+use crate::source::CriterionResult;
+
+pub use action::*;
+pub use head::*;
 
 /// Everything that is shown of one run at one point of its log.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -92,108 +97,6 @@ pub enum RunState {
     Unreadable,
 }
 
-/// The panel of one run.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(specta::Type))]
-pub struct RunHead {
-    /// The run.
-    pub run: String,
-    /// The first line of the question.
-    pub title: String,
-    /// The agent's name.
-    pub agent: String,
-    /// The model, `provider/model`.
-    pub model: String,
-    /// Whether the model is the demonstration stand-in, to be labelled so.
-    pub demo: bool,
-    /// What it is doing.
-    pub state: RunState,
-    /// What it waits for or why it stopped, in a sentence; empty while it works.
-    pub reason: String,
-    /// What the person can do about it; empty when nothing is needed.
-    pub remedy: String,
-    /// Since when it is in this state (milliseconds since the epoch).
-    #[cfg_attr(feature = "bindings", specta(type = i32))]
-    pub since: i64,
-    /// When it was created.
-    #[cfg_attr(feature = "bindings", specta(type = i32))]
-    pub created_at: i64,
-    /// Steps taken, and the limit.
-    pub steps: Meter,
-    /// Input tokens.
-    pub tokens_in: Meter,
-    /// Output tokens.
-    pub tokens_out: Meter,
-    /// Working time in seconds.
-    pub working_seconds: Meter,
-    /// Actions started.
-    pub actions: Meter,
-    /// The plan.
-    pub plan: Vec<PlanItem>,
-    /// What the last request was made of.
-    pub context: Vec<ContextPart>,
-    /// The model's window in tokens; 0 when unknown.
-    pub window_tokens: u32,
-    /// Sources captured so far.
-    pub sources: Vec<SourceLine>,
-    /// Files delivered.
-    pub artifacts: Vec<ArtifactLine>,
-    /// The criteria, with the last result where one was checked.
-    pub done_when: Vec<CriterionResult>,
-    /// Whether the criteria were checked at least once.
-    pub verified: bool,
-    /// Whether untrusted text was read.
-    pub tainted: bool,
-}
-
-/// Something that is counted against a limit.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(specta::Type))]
-pub struct Meter {
-    /// How much is used.
-    pub used: u32,
-    /// The hard limit; `None` when there is none.
-    pub limit: Option<u32>,
-}
-
-/// A part of the request, for the context meter.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(specta::Type))]
-pub struct ContextPart {
-    /// `system`, `tools`, `index`, `pinned`, `summary`, `conversation`, `tail`.
-    pub section: String,
-    /// Estimated tokens.
-    pub tokens: u32,
-}
-
-/// A source in the panel.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(specta::Type))]
-pub struct SourceLine {
-    /// `S12`.
-    pub id: String,
-    /// What it is.
-    pub meta: SourceMeta,
-    /// How many passages were shown to the model.
-    pub passages: u32,
-}
-
-/// A delivered file in the panel.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "bindings", derive(specta::Type))]
-pub struct ArtifactLine {
-    /// The path beneath the workspace.
-    pub path: String,
-    /// Its title.
-    pub title: String,
-    /// Its media type.
-    pub media_type: String,
-    /// The size of the rendered file in bytes.
-    pub bytes: u32,
-    /// The evidence ledger.
-    pub ledger: Vec<Claim>,
-}
-
 /// One row of the conversation; the same rows carry the knots of the rein.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
@@ -244,6 +147,44 @@ pub enum RowContent {
         /// Whether all hold.
         accepted: bool,
     },
+    /// A person has to accept the result, or did, or did not.
+    Acceptance {
+        /// What they are asked.
+        text: String,
+        /// How far it is.
+        state: AcceptanceState,
+        /// What they said; `None` until they did.
+        said: Option<SaidLine>,
+    },
+    /// The rules beside those of the agent's file changed.
+    Rules {
+        /// Who changed them, in a sentence.
+        text: String,
+        /// Rules that are in force from here on.
+        added: Vec<RuleLine>,
+        /// Rules that no longer are.
+        removed: Vec<RuleLine>,
+    },
+    /// A hard limit comes near, or a person set limits anew.
+    Budget {
+        /// In words, with the numbers.
+        text: String,
+        /// Whether a person set it anew.
+        raised: bool,
+    },
+    /// A request beside the steps: a judge was asked.
+    Side {
+        /// What it is for: `A judge is asked`.
+        text: String,
+        /// `provider/model`.
+        model: String,
+        /// How far it is.
+        state: SideState,
+        /// What the model said, or why it did not; cut after 8 KB.
+        answer: String,
+        /// From sending to the last byte; `None` until then.
+        latency_ms: Option<u32>,
+    },
     /// The process ended in the middle and the run was taken up again.
     Splice {
         /// Why and what it meant: `the app was killed; nothing was repeated`.
@@ -269,66 +210,37 @@ pub enum RowContent {
         text: String,
         /// What the person can do.
         remedy: String,
+        /// Where the work stands, for a handoff.
+        digest: Option<Digest>,
     },
 }
 
-/// The state of an action, in the words that the person reads.
+/// How far the question whether a result is accepted is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
-pub enum ActionState {
-    /// Asked for by the model, not decided.
-    Proposed,
-    /// The arguments do not satisfy the schema.
-    Rejected,
-    /// A person has to answer.
+pub enum AcceptanceState {
+    /// It waits for a person.
     Asked,
-    /// Allowed, not started.
-    Allowed,
-    /// Refused by policy or a person.
-    Denied,
-    /// It runs.
-    Started,
-    /// It ended well.
-    Succeeded,
-    /// It ended badly.
-    Failed,
-    /// It may or may not have happened.
-    Uncertain,
+    /// A person accepts.
+    Accepted,
+    /// A person sends it back.
+    Refused,
+    /// The run went on or ended without an answer.
+    Withdrawn,
 }
 
-/// One action as a card.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+/// How far a request beside the steps is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
-pub struct ActionRow {
-    /// The action's id.
-    pub action: String,
-    /// The tool.
-    pub tool: String,
-    /// The arguments in a few words: `“recall of disk indexes”`.
-    pub brief: String,
-    /// The arguments as JSON, indented; cut after 8 KB.
-    pub arguments: String,
-    /// What it may do.
-    pub effect: Effect,
-    /// How far it is.
-    pub state: ActionState,
-    /// The decision in a sentence, with the rule.
-    pub decision: String,
-    /// The result as the model was shown it; cut after 8 KB.
-    pub result: String,
-    /// The result in a few words: `8 passages of 3 documents`.
-    pub outcome: String,
-    /// The class of the error, when it failed.
-    pub error: Option<ToolErrorClass>,
-    /// Whether the result is untrusted text.
-    pub trust: Trust,
-    /// Sources that it captured: `S1`, `S4`.
-    pub sources: Vec<String>,
-    /// How long it took; `None` until it ended.
-    pub latency_ms: Option<u32>,
-    /// How often it was started.
-    pub attempt: u32,
+#[serde(rename_all = "snake_case")]
+pub enum SideState {
+    /// It is on its way.
+    Asked,
+    /// The answer came.
+    Answered,
+    /// No answer came.
+    Failed,
 }
 
 /// The shape of a knot.
@@ -418,6 +330,10 @@ pub struct RunLine {
     pub tokens_out: u32,
     /// Working time.
     pub working_ms: u32,
+    /// What it cost so far, in millionths of a dollar, at most what this number holds; `None` when
+    /// the price is not known.
+    #[serde(default)]
+    pub cost_micro: Option<u32>,
     /// The last event.
     pub seq: u32,
     /// The knots of the small rein, oldest first, at most 24.

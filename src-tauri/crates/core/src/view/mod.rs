@@ -2,20 +2,26 @@
 //!
 //! Keys are stable: an event inserts a row or changes the row of the same key, never removes one.
 
+mod actions;
+mod card;
+mod children;
+mod head;
+mod marks;
 mod rows;
+mod said;
 mod words;
 
 use std::collections::HashMap;
 
-use longrein_protocol::Body;
-use longrein_protocol::event::{ArtifactPublished, Event, Payload};
-use longrein_protocol::source::CriterionResult;
-use longrein_protocol::view::{
-    ArtifactLine, Meter, Row, RunHead, RunState, RunView, SourceLine, ViewChange,
-};
+use longrein_protocol::event::{ActionFinished, Digest, Event, Payload};
+use longrein_protocol::gate::StandingRule;
+use longrein_protocol::view::{ArtifactLine, ReachedLimit, Row, RunState, RunView, ViewChange};
+use longrein_protocol::{ActionId, Body};
 
-use crate::compile::{Content, context_parts};
-use crate::run::{DEMO_PROVIDER, Run};
+use crate::compile::Content;
+use crate::run::Run;
+
+pub use card::pretty;
 
 /// The most bytes of arguments or of a result that a row carries.
 pub const ROW_TEXT_BYTES: usize = 8 * 1024;
@@ -29,6 +35,18 @@ pub struct View {
     artifacts: Vec<ArtifactLine>,
     /// The step that rows belong to.
     step: u32,
+    /// The actions that have not come to their end, in the order in which they were asked for.
+    open: Vec<ActionId>,
+    /// The row of the question whether the result is accepted, while it waits.
+    acceptance: Option<String>,
+    /// The row of the request beside the steps that is on its way.
+    side: Option<String>,
+    /// The rules beside those of the agent's file, as the last row about them says.
+    rules: Vec<StandingRule>,
+    /// The limit that was reached last.
+    reached: Option<ReachedLimit>,
+    /// Where the work stood at the last handoff.
+    digest: Option<Digest>,
 }
 
 /// The bodies of an event that a view reads.
@@ -44,11 +62,21 @@ pub fn bodies_needed(event: &Event) -> Vec<&Body> {
             .collect(),
         Payload::ActionProposed(proposed) => vec![&proposed.arguments],
         Payload::ActionRejected(rejected) => vec![&rejected.arguments],
-        Payload::ActionFinished(finished) => {
-            vec![finished.shown.as_ref().unwrap_or(&finished.result)]
-        }
+        Payload::ActionFinished(finished) => vec![shown(finished)],
+        Payload::ApprovalResolved(resolved) => resolved.arguments.iter().collect(),
+        Payload::ActionReconciled(reconciled) => reconciled.result.iter().collect(),
+        Payload::ChildFinished(finished) => vec![&finished.finding],
+        Payload::QuestionAsked(asked) => vec![&asked.question],
+        Payload::QuestionAnswered(answered) => vec![&answered.answer],
+        Payload::AcceptanceResolved(resolved) => vec![&resolved.note],
+        Payload::SideResponded(responded) => vec![&responded.text],
         _ => Vec::new(),
     }
+}
+
+/// The part of a result that the model is shown.
+fn shown(finished: &ActionFinished) -> &Body {
+    finished.shown.as_ref().unwrap_or(&finished.result)
 }
 
 impl View {
@@ -57,9 +85,7 @@ impl View {
     pub fn apply(&mut self, event: &Event, content: &Content<'_>) -> Vec<String> {
         self.run.apply(event);
         self.step = self.run.used.steps;
-        if let Payload::ArtifactPublished(artifact) = &event.payload {
-            self.publish(artifact);
-        }
+        self.note_for_the_panel(event);
         self.fold_rows(event, content)
     }
 
@@ -71,6 +97,12 @@ impl View {
     /// Every row so far.
     pub fn rows(&self) -> &[Row] {
         &self.rows
+    }
+
+    /// The row of an action.
+    pub fn action_row(&self, action: &ActionId) -> Option<&Row> {
+        let place = *self.places.get(&action.0)?;
+        self.rows.get(place)
     }
 
     /// What a subscription begins with: the panel and the newest `limit` rows.
@@ -108,85 +140,6 @@ impl View {
         }
     }
 
-    /// The panel.
-    pub fn head(&self) -> RunHead {
-        let run = &self.run;
-        let line = run.line();
-        let (state, reason, remedy) = run.standing();
-        let budget = run
-            .agent()
-            .map(|agent| agent.budget.clone())
-            .unwrap_or_default();
-        let seconds = budget
-            .working_minutes
-            .map(|minutes| minutes.saturating_mul(60));
-        RunHead {
-            run: line.run,
-            title: line.title,
-            agent: line.agent,
-            demo: line.model.starts_with(DEMO_PROVIDER),
-            model: line.model,
-            state,
-            reason,
-            remedy,
-            since: run.since,
-            created_at: run.created_at,
-            steps: Meter {
-                used: run.used.steps,
-                limit: Some(budget.steps),
-            },
-            tokens_in: Meter {
-                used: run.tokens_known().0,
-                limit: budget.tokens_in,
-            },
-            tokens_out: Meter {
-                used: run.tokens_known().1,
-                limit: budget.tokens_out,
-            },
-            working_seconds: Meter {
-                used: run.used.working_ms / 1_000,
-                limit: seconds,
-            },
-            actions: Meter {
-                used: run.used.actions,
-                limit: budget.actions,
-            },
-            plan: run.plan.clone(),
-            context: context_parts(run),
-            window_tokens: run.window_tokens(),
-            sources: run.sources.iter().map(source_line).collect(),
-            artifacts: self.artifacts.clone(),
-            done_when: self.done_when(),
-            verified: run.verifications > 0,
-            tainted: run.tainted,
-        }
-    }
-
-    fn done_when(&self) -> Vec<CriterionResult> {
-        if !self.run.results.is_empty() {
-            return self.run.results.clone();
-        }
-        let unchecked = |criterion: &longrein_protocol::agent::Criterion| CriterionResult {
-            criterion: criterion.in_words(),
-            holds: false,
-            evidence: "not checked yet".to_owned(),
-            difference: Vec::new(),
-        };
-        self.run.criteria().iter().map(unchecked).collect()
-    }
-
-    fn publish(&mut self, artifact: &ArtifactPublished) {
-        self.artifacts
-            .retain(|line| line.path != artifact.rendered_path);
-        self.artifacts.push(ArtifactLine {
-            path: artifact.rendered_path.clone(),
-            title: artifact.title.clone(),
-            media_type: artifact.media_type.clone(),
-            bytes: artifact.rendered.len() as u32,
-            ledger: artifact.ledger.clone(),
-        });
-    }
-
     fn insert(&mut self, row: Row) -> Vec<String> {
         let key = row.key.clone();
         match self.places.get(&key) {
@@ -211,13 +164,5 @@ pub fn with_driver(state: RunState, driven: bool) -> RunState {
         RunState::Interrupted
     } else {
         state
-    }
-}
-
-fn source_line(source: &longrein_protocol::source::SourceRecord) -> SourceLine {
-    SourceLine {
-        id: source.id.to_string(),
-        meta: source.meta.clone(),
-        passages: source.shown.len() as u32,
     }
 }

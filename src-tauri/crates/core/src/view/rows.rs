@@ -1,20 +1,16 @@
-//! From an event to rows.
+//! From an event to rows. Every type of event is named here, so that a new one draws something
+//! or is left out by a decision.
 
-use longrein_protocol::agent::Decision;
-use longrein_protocol::block::{Block, Trust};
+use longrein_protocol::Body;
+use longrein_protocol::block::Block;
 use longrein_protocol::event::{
-    ActionDecided, ActionFinished, ActionProposed, ActionRejected, ApprovalResolved,
-    ContextCompacted, Event, ModelFailed, ModelResponded, Payload, RunHandedOff, RunResumed,
-    VerificationFinished,
+    ContextCompacted, Digest, Event, ModelFailed, ModelResponded, Payload, ResumeReason,
+    RunFinished, RunForked, RunHandedOff, RunResumed, VerificationFinished,
 };
-use longrein_protocol::tool::Effect;
-use longrein_protocol::view::{
-    ActionRow, ActionState, Knot, KnotShape, KnotTone, Row, RowContent, RunState,
-};
-use longrein_protocol::{ActionId, Body, ToolErrorClass};
+use longrein_protocol::tool::{Effect, Repeat};
+use longrein_protocol::view::{Knot, KnotShape, KnotTone, Row, RowContent, RunState};
 
-use super::words;
-use super::{ROW_TEXT_BYTES, View};
+use super::{View, words};
 use crate::compile::Content;
 use crate::run::{ActionStage, Request};
 
@@ -29,117 +25,69 @@ pub fn shown_body(block: &Block) -> Option<&Body> {
 impl View {
     pub(super) fn fold_rows(&mut self, event: &Event, content: &Content<'_>) -> Vec<String> {
         match &event.payload {
-            Payload::TurnStarted(turn) => self.person(event, &content(&turn.input)),
+            Payload::TurnStarted(turn) => self.turn(event, &content(&turn.input)),
             Payload::TurnSteered(steered) => self.person(event, &content(&steered.input)),
             Payload::ModelResponded(responded) => self.answer(event, responded, content),
             Payload::ModelFailed(failed) => self.trouble(event, failed),
-            Payload::NoticeGiven(notice) => {
-                let text = content(&notice.text);
-                self.plain(event, RowContent::Notice { text }, None)
-            }
+            Payload::NoticeGiven(notice) => self.notice(event, content(&notice.text)),
             Payload::ContextCompacted(compacted) => self.compacted(event, compacted),
             Payload::VerificationFinished(finished) => self.verified(event, finished),
+            Payload::AcceptanceRequested(asked) => self.acceptance_asked(event, asked),
+            Payload::AcceptanceResolved(said) => self.acceptance_resolved(event, said, content),
+            Payload::PolicyChanged(changed) => self.rules_changed(event, changed),
+            Payload::BudgetWarned(warned) => self.budget_warned(event, warned),
+            Payload::BudgetRaised(raised) => self.budget_raised(event, raised),
+            Payload::SideRequested(requested) => self.side_requested(event, requested),
+            Payload::SideResponded(responded) => self.side_responded(responded, content),
+            Payload::SideFailed(failed) => self.side_failed(failed),
+            Payload::RunForked(forked) => self.forked(event, forked),
             Payload::RunResumed(resumed) => self.resumed(event, resumed),
-            Payload::RunPaused(_) => self.stop(
-                event,
-                RunState::Paused,
-                "Paused by you.",
-                "Resume it when you like.",
-            ),
+            Payload::RunPaused(_) => self.paused(event),
             Payload::RunHandedOff(handed_off) => self.handed_off(event, handed_off),
-            Payload::RunCancelled(_) => {
-                self.stop(event, RunState::Cancelled, "Cancelled by you.", "")
-            }
-            Payload::RunFinished(finished) => {
-                let (state, reason, remedy) = self.run().standing();
-                let text = if finished.message.is_empty() {
-                    words::outcome(finished.outcome)
-                } else {
-                    &reason
-                };
-                self.stop(event, state, text, &remedy)
-            }
-            _ => self.fold_action_rows(event, content),
-        }
-    }
-
-    fn fold_action_rows(&mut self, event: &Event, content: &Content<'_>) -> Vec<String> {
-        match &event.payload {
-            Payload::ActionProposed(proposed) => {
-                self.proposed(event, proposed, &content(&proposed.arguments))
-            }
-            Payload::ActionRejected(rejected) => {
-                self.rejected(event, rejected, &content(&rejected.arguments))
-            }
+            Payload::RunCancelled(_) => self.cancelled(event),
+            Payload::RunFinished(finished) => self.run_finished(event, finished),
+            Payload::ActionProposed(proposed) => self.proposed(event, proposed, content),
+            Payload::ActionRejected(rejected) => self.rejected(event, rejected, content),
             Payload::ActionDecided(decided) => self.decided(decided),
-            Payload::ApprovalRequested(asked) => self.action(&asked.action, |row, knot| {
-                row.state = ActionState::Asked;
-                *knot = new_knot(
-                    KnotShape::Break,
-                    KnotTone::Waiting,
-                    &row.tool,
-                    "waits for you",
-                );
-            }),
-            Payload::ApprovalResolved(resolved) => self.answered(resolved),
-            Payload::ApprovalWithdrawn(withdrawn) => self.action(&withdrawn.action, |row, knot| {
-                row.state = ActionState::Denied;
-                row.outcome.clone_from(&withdrawn.why);
-                knot.tone = KnotTone::Plain;
-            }),
-            Payload::ActionStarted(started) => self.action(&started.action, |row, knot| {
-                row.state = ActionState::Started;
-                row.attempt = started.attempt;
-                *knot = new_knot(KnotShape::Ring, KnotTone::Running, &title(row), "runs");
-            }),
-            Payload::ActionFinished(finished) => {
-                let shown = finished.shown.as_ref().unwrap_or(&finished.result);
-                self.finished(finished, &content(shown))
+            Payload::ApprovalRequested(asked) => self.asked(asked),
+            Payload::ApprovalResolved(said) => self.approval_answered(event, said, content),
+            Payload::ApprovalWithdrawn(withdrawn) => self.withdrawn(withdrawn),
+            Payload::QuestionAsked(asked) => self.question(asked, content),
+            Payload::QuestionAnswered(said) => self.question_answered(event, said, content),
+            Payload::ActionStarted(started) => self.started(started),
+            Payload::ActionFinished(finished) => self.finished(finished, content),
+            Payload::ActionLost(lost) => self.lost(lost),
+            Payload::ActionQueried(queried) => self.queried(queried),
+            Payload::ActionUncertain(uncertain) => self.uncertain(uncertain),
+            Payload::ActionReconciled(said) => self.reconciled(event, said, content),
+            Payload::ActionCompensated(compensated) => self.compensated(event, compensated),
+            Payload::ChildSpawned(spawned) => self.child_spawned(spawned),
+            Payload::ChildFinished(finished) => self.child_finished(finished, content),
+            Payload::SourceCaptured(captured) => self.captured(captured),
+            // The panel shows these.
+            Payload::RunCreated(_) | Payload::PlanUpdated(_) | Payload::ArtifactPublished(_) => {
+                Vec::new()
             }
-            Payload::ActionUncertain(uncertain) => self.action(&uncertain.action, |row, knot| {
-                row.state = ActionState::Uncertain;
-                row.outcome.clone_from(&uncertain.why);
-                *knot = new_knot(
-                    KnotShape::Break,
-                    KnotTone::Waiting,
-                    &row.tool,
-                    "may have happened",
-                );
-            }),
-            Payload::ActionReconciled(reconciled) => {
-                self.action(&reconciled.action, |row, knot| {
-                    row.state = ActionState::Succeeded;
-                    words::verdict(reconciled.verdict).clone_into(&mut row.outcome);
-                    *knot = new_knot(KnotShape::Ring, KnotTone::Plain, &row.tool, &row.outcome);
-                })
-            }
-            Payload::SourceCaptured(captured) => self.action(&captured.action, |row, _| {
-                let id = captured.source.to_string();
-                if !row.sources.contains(&id) {
-                    row.sources.push(id);
-                }
-            }),
-            _ => Vec::new(),
+            Payload::ContextCompiled(_) | Payload::ToolsRevealed(_) => Vec::new(),
+            // What these begin is drawn when it ends; until then the panel says that it works.
+            Payload::ModelRequested(_) | Payload::VerificationStarted(_) => Vec::new(),
+            // A splice says it, or the notice or the handoff that follows.
+            Payload::ModelAbandoned(_) => Vec::new(),
+            Payload::LoopDetected(_) | Payload::BudgetExceeded(_) => Vec::new(),
+            // The end of the run, or the person's next words, say it.
+            Payload::TurnFinished(_) => Vec::new(),
         }
     }
 
-    fn answered(&mut self, resolved: &ApprovalResolved) -> Vec<String> {
-        let (state, word) = match resolved.approved {
-            true => (ActionState::Allowed, "approved by you"),
-            false => (ActionState::Denied, "refused by you"),
-        };
-        self.action(&resolved.action, |row, knot| {
-            row.state = state;
-            row.decision = format!("{} · {word}", row.decision);
-            row.outcome.clone_from(&resolved.note);
-            *knot = new_knot(KnotShape::Ring, KnotTone::Plain, &title(row), word);
-        })
-    }
-
-    fn plain(&mut self, event: &Event, content: RowContent, knot: Option<Knot>) -> Vec<String> {
+    pub(super) fn plain(
+        &mut self,
+        event: &Event,
+        content: RowContent,
+        knot: Option<Knot>,
+    ) -> Vec<String> {
         let step = self.step;
         self.insert(Row {
-            key: format!("e{}", event.seq),
+            key: key_of(event),
             seq: event.seq,
             at: event.at,
             step,
@@ -148,20 +96,23 @@ impl View {
         })
     }
 
+    /// A new turn closes what the one before left open.
+    fn turn(&mut self, event: &Event, text: &str) -> Vec<String> {
+        let mut keys = self.close_open_rows("you went on");
+        keys.extend(self.person(event, text));
+        keys
+    }
+
     fn person(&mut self, event: &Event, text: &str) -> Vec<String> {
-        let knot = new_knot(
-            KnotShape::Person,
-            KnotTone::Plain,
-            &words::brief(text),
-            "you",
-        );
-        self.plain(
-            event,
-            RowContent::Question {
-                text: text.to_owned(),
-            },
-            Some(knot),
-        )
+        let knot = new_knot(KnotShape::Person, KnotTone::Plain, text, "you");
+        let content = RowContent::Question {
+            text: text.to_owned(),
+        };
+        self.plain(event, content, Some(knot))
+    }
+
+    fn notice(&mut self, event: &Event, text: String) -> Vec<String> {
+        self.plain(event, RowContent::Notice { text }, None)
     }
 
     fn answer(
@@ -183,14 +134,8 @@ impl View {
             return Vec::new();
         }
         let detail = format!("step {} · {} tokens", self.step, responded.usage.output);
-        let knot = (!asks && !text.is_empty()).then(|| {
-            new_knot(
-                KnotShape::Ring,
-                KnotTone::Plain,
-                &words::brief(&text),
-                &detail,
-            )
-        });
+        let knot = (!asks && !text.is_empty())
+            .then(|| new_knot(KnotShape::Ring, KnotTone::Plain, &text, &detail));
         self.plain(event, RowContent::Answer { text, thinking }, knot)
     }
 
@@ -205,16 +150,13 @@ impl View {
         } else {
             "not tried again"
         };
-        self.plain(
-            event,
-            content,
-            Some(new_knot(
-                KnotShape::Ring,
-                KnotTone::Bad,
-                "Model request failed",
-                detail,
-            )),
-        )
+        let knot = new_knot(
+            KnotShape::Ring,
+            KnotTone::Bad,
+            "Model request failed",
+            detail,
+        );
+        self.plain(event, content, Some(knot))
     }
 
     fn compacted(&mut self, event: &Event, compacted: &ContextCompacted) -> Vec<String> {
@@ -236,27 +178,23 @@ impl View {
     }
 
     fn verified(&mut self, event: &Event, finished: &VerificationFinished) -> Vec<String> {
-        let held = finished
-            .results
-            .iter()
-            .filter(|result| result.holds)
-            .count();
-        let accepted = held == finished.results.len();
-        let tone = if accepted {
-            KnotTone::Good
-        } else {
-            KnotTone::Bad
+        let results = &finished.results;
+        let held = results.iter().filter(|result| result.holds).count();
+        let waits = results.iter().filter(|result| result.waits).count();
+        let accepted = held == results.len();
+        // What only a person can say is no failure of the rest.
+        let tone = match (accepted, held + waits == results.len()) {
+            (true, _) => KnotTone::Good,
+            (false, true) => KnotTone::Plain,
+            (false, false) => KnotTone::Bad,
         };
-        let detail = format!("{held} of {} hold", finished.results.len());
+        let detail = format!("{held} of {} hold", results.len());
         let content = RowContent::Verification {
-            results: finished.results.clone(),
+            results: results.clone(),
             accepted,
         };
-        self.plain(
-            event,
-            content,
-            Some(new_knot(KnotShape::Ring, tone, "Checked", &detail)),
-        )
+        let knot = new_knot(KnotShape::Ring, tone, "Checked", &detail);
+        self.plain(event, content, Some(knot))
     }
 
     fn resumed(&mut self, event: &Event, resumed: &RunResumed) -> Vec<String> {
@@ -265,34 +203,70 @@ impl View {
             .actions
             .iter()
             .filter(|action| action.stage == ActionStage::Lost);
-        let repeatable = lost.clone().all(|action| {
-            action.effect == Effect::Read
-                || action.repeat == longrein_protocol::tool::Repeat::Repeatable
-        });
+        let repeatable = lost
+            .clone()
+            .all(|action| action.effect == Effect::Read || action.repeat == Repeat::Repeatable);
         let request = self.run().request == Request::Lost;
         let text = words::resumed(resumed.why, request, lost.count(), repeatable);
-        if resumed.why == longrein_protocol::event::ResumeReason::Asked {
+        if resumed.why == ResumeReason::Asked {
             return self.plain(event, RowContent::Notice { text }, None);
         }
-        let knot = new_knot(
-            KnotShape::Splice,
-            KnotTone::Bad,
-            "Spliced",
-            &words::brief(&text),
+        let mut keys = self.side_lost();
+        let knot = new_knot(KnotShape::Splice, KnotTone::Bad, "Spliced", &text);
+        keys.extend(self.plain(event, RowContent::Splice { text }, Some(knot)));
+        keys
+    }
+
+    fn forked(&mut self, event: &Event, forked: &RunForked) -> Vec<String> {
+        let mut keys = self.close_open_rows("the original keeps it");
+        self.rules.clone_from(&self.run.rules);
+        let text = format!(
+            "Forked here from run {}, after its event {}. What was open there stays there.",
+            forked.from_run, forked.from_seq
         );
-        self.plain(event, RowContent::Splice { text }, Some(knot))
+        // A fork waits until a person has it go on.
+        let detail = "resume it when you like";
+        let knot = new_knot(KnotShape::Break, KnotTone::Waiting, "Forked", detail);
+        keys.extend(self.plain(event, RowContent::Notice { text }, Some(knot)));
+        keys
+    }
+
+    fn paused(&mut self, event: &Event) -> Vec<String> {
+        let (text, remedy) = ("Paused by you.", "Resume it when you like.");
+        self.stop(event, RunState::Paused, text, remedy, None)
     }
 
     fn handed_off(&mut self, event: &Event, handed_off: &RunHandedOff) -> Vec<String> {
-        self.stop(
-            event,
-            RunState::HandedOff,
-            &handed_off.message,
-            &handed_off.remedy,
-        )
+        let (text, remedy) = (&handed_off.message, &handed_off.remedy);
+        let digest = handed_off.digest.clone();
+        self.stop(event, RunState::HandedOff, text, remedy, digest)
     }
 
-    fn stop(&mut self, event: &Event, state: RunState, text: &str, remedy: &str) -> Vec<String> {
+    fn cancelled(&mut self, event: &Event) -> Vec<String> {
+        let mut keys = self.close_open_rows("the run ended");
+        keys.extend(self.stop(event, RunState::Cancelled, "Cancelled by you.", "", None));
+        keys
+    }
+
+    fn run_finished(&mut self, event: &Event, finished: &RunFinished) -> Vec<String> {
+        let mut keys = self.close_open_rows("the run ended");
+        let (state, _, remedy) = self.run().standing();
+        let text = match finished.message.as_str() {
+            "" => words::outcome(finished.outcome),
+            message => message,
+        };
+        keys.extend(self.stop(event, state, text, &remedy, None));
+        keys
+    }
+
+    fn stop(
+        &mut self,
+        event: &Event,
+        state: RunState,
+        text: &str,
+        remedy: &str,
+        digest: Option<Digest>,
+    ) -> Vec<String> {
         let (shape, tone, label) = match state {
             RunState::Accepted => (KnotShape::End, KnotTone::Good, "Accepted"),
             RunState::Unverified => (KnotShape::End, KnotTone::Plain, "Finished"),
@@ -305,168 +279,23 @@ impl View {
             state,
             text: text.to_owned(),
             remedy: remedy.to_owned(),
+            digest,
         };
-        self.plain(
-            event,
-            content,
-            Some(new_knot(shape, tone, label, &words::brief(text))),
-        )
-    }
-
-    fn proposed(
-        &mut self,
-        event: &Event,
-        proposed: &ActionProposed,
-        arguments: &str,
-    ) -> Vec<String> {
-        let row = new_action(&proposed.action, &proposed.tool, proposed.effect, arguments);
-        self.insert_action(event, row)
-    }
-
-    fn rejected(
-        &mut self,
-        event: &Event,
-        rejected: &ActionRejected,
-        arguments: &str,
-    ) -> Vec<String> {
-        let mut row = new_action(&rejected.action, &rejected.tool, Effect::Read, arguments);
-        row.state = ActionState::Rejected;
-        row.result.clone_from(&rejected.error);
-        row.error = Some(ToolErrorClass::InvalidArguments);
-        words::class(ToolErrorClass::InvalidArguments).clone_into(&mut row.outcome);
-        self.insert_action(event, row)
-    }
-
-    fn insert_action(&mut self, event: &Event, row: ActionRow) -> Vec<String> {
-        let knot = new_knot(KnotShape::Ring, KnotTone::Plain, &title(&row), "");
-        let (key, step) = (row.action.clone(), self.step);
-        let content = RowContent::Action(Box::new(row));
-        self.insert(Row {
-            key,
-            seq: event.seq,
-            at: event.at,
-            step,
-            content,
-            knot: Some(knot),
-        })
-    }
-
-    fn decided(&mut self, decided: &ActionDecided) -> Vec<String> {
-        self.action(&decided.action, |row, knot| {
-            row.decision.clone_from(&decided.why);
-            match decided.decision {
-                Decision::Allow => row.state = ActionState::Allowed,
-                Decision::Ask => row.state = ActionState::Proposed,
-                Decision::Deny => {
-                    row.state = ActionState::Denied;
-                    row.error = Some(ToolErrorClass::NotPermitted);
-                    words::class(ToolErrorClass::NotPermitted).clone_into(&mut row.outcome);
-                    *knot = new_knot(KnotShape::Ring, KnotTone::Bad, &title(row), "not permitted");
-                }
-            }
-        })
-    }
-
-    fn finished(&mut self, finished: &ActionFinished, shown: &str) -> Vec<String> {
-        self.action(&finished.action, |row, knot| {
-            row.state = if finished.error.is_some() {
-                ActionState::Failed
-            } else {
-                ActionState::Succeeded
-            };
-            row.result = words::cut(shown, ROW_TEXT_BYTES);
-            row.error = finished.error;
-            row.trust = finished.trust;
-            row.latency_ms = Some(finished.latency_ms);
-            row.outcome.clone_from(&finished.outcome);
-            if let (Some(class), true) = (finished.error, row.outcome.is_empty()) {
-                words::class(class).clone_into(&mut row.outcome);
-            }
-            let tone = if finished.error.is_some() {
-                KnotTone::Bad
-            } else {
-                KnotTone::Plain
-            };
-            let detail = format!("{} · {}", row.outcome, words::duration(finished.latency_ms));
-            *knot = new_knot(
-                KnotShape::Ring,
-                tone,
-                &title(row),
-                detail.trim_start_matches(" · "),
-            );
-        })
-    }
-
-    fn action(
-        &mut self,
-        id: &ActionId,
-        change: impl FnOnce(&mut ActionRow, &mut Knot),
-    ) -> Vec<String> {
-        if let Some(row) = self.row_mut(&id.0)
-            && let RowContent::Action(action) = &mut row.content
-        {
-            let mut knot = row
-                .knot
-                .take()
-                .unwrap_or_else(|| new_knot(KnotShape::Ring, KnotTone::Plain, "", ""));
-            change(action, &mut knot);
-            row.knot = Some(knot);
-            return vec![id.0.clone()];
-        }
-        Vec::new()
+        let knot = new_knot(shape, tone, label, text);
+        self.plain(event, content, Some(knot))
     }
 }
 
-fn new_action(action: &ActionId, tool: &str, effect: Effect, arguments: &str) -> ActionRow {
-    let parsed: Option<serde_json::Value> = serde_json::from_str(arguments).ok();
-    let pretty = parsed
-        .as_ref()
-        .and_then(|value| serde_json::to_string_pretty(value).ok());
-    ActionRow {
-        action: action.0.clone(),
-        tool: tool.to_owned(),
-        brief: parsed
-            .as_ref()
-            .map(|value| words::arguments(tool, value))
-            .unwrap_or_default(),
-        arguments: words::cut(pretty.as_deref().unwrap_or(arguments), ROW_TEXT_BYTES),
-        effect,
-        state: ActionState::Proposed,
-        decision: String::new(),
-        result: String::new(),
-        outcome: String::new(),
-        error: None,
-        trust: Trust::Trusted,
-        sources: Vec::new(),
-        latency_ms: None,
-        attempt: 0,
-    }
+/// The key of a row that an event makes.
+pub(super) fn key_of(event: &Event) -> String {
+    format!("e{}", event.seq)
 }
 
-fn title(row: &ActionRow) -> String {
-    let verb = match row.tool.as_str() {
-        "update_plan" => "Plan:",
-        "search_library" => "Search",
-        "read_source" => "Read on in",
-        "read_file" => "Read",
-        "write_file" => "Write",
-        "edit_file" => "Edit",
-        "list_files" => "List",
-        "search_files" => "Search files",
-        "publish_artifact" => "Publish",
-        "finish" => "Finish",
-        tool => tool,
-    };
-    format!("{verb} {}", row.brief)
-        .trim_end_matches([' ', ':'])
-        .to_owned()
-}
-
-fn new_knot(shape: KnotShape, tone: KnotTone, label: &str, detail: &str) -> Knot {
+pub(super) fn new_knot(shape: KnotShape, tone: KnotTone, label: &str, detail: &str) -> Knot {
     Knot {
         shape,
         tone,
         label: words::brief(label),
-        detail: detail.to_owned(),
+        detail: words::brief(detail),
     }
 }

@@ -1,7 +1,13 @@
 //! Turning facts into a few words.
 
 use longrein_protocol::ToolErrorClass;
-use longrein_protocol::event::{Outcome, ResumeReason, Verdict};
+use longrein_protocol::event::{
+    ActionQueried, ApprovalResolved, Limit, Limits, Outcome, Purpose, ResumeReason, StatusAnswer,
+    Verdict,
+};
+use longrein_protocol::gate::{Always, Scope, Surface};
+
+use crate::policy;
 
 /// The most characters of a knot's label or a card's brief.
 const BRIEF_CHARS: usize = 72;
@@ -13,6 +19,12 @@ pub fn cut(text: &str, limit: usize) -> String {
     }
     let end = text.floor_char_boundary(limit);
     format!("{}\n… {} more bytes", &text[..end], text.len() - end)
+}
+
+/// How many bytes [`cut`] leaves out.
+pub fn hidden(text: &str, limit: usize) -> u32 {
+    let end = text.floor_char_boundary(limit);
+    u32::try_from(text.len() - end).unwrap_or(u32::MAX)
 }
 
 /// One line of at most [`BRIEF_CHARS`] characters.
@@ -27,7 +39,8 @@ pub fn brief(text: &str) -> String {
 /// Arguments in a few words: the values of the fields that say most.
 pub fn arguments(tool: &str, arguments: &serde_json::Value) -> String {
     const TELLING: &[&str] = &[
-        "query", "path", "pattern", "source", "title", "summary", "label", "text", "url", "name",
+        "query", "path", "pattern", "source", "title", "summary", "question", "label", "text",
+        "url", "name",
     ];
     if let Some(items) = arguments.get("items").and_then(|items| items.as_array()) {
         return match items.len() {
@@ -39,7 +52,9 @@ pub fn arguments(tool: &str, arguments: &serde_json::Value) -> String {
         .iter()
         .find_map(|name| arguments.get(name)?.as_str().map(|value| (*name, value)));
     match telling {
-        Some(("query" | "pattern" | "text" | "summary", value)) => format!("“{}”", brief(value)),
+        Some(("query" | "pattern" | "text" | "summary" | "question", value)) => {
+            format!("“{}”", brief(value))
+        }
         Some((_, value)) => brief(value),
         None if arguments.as_object().is_none_or(|fields| fields.is_empty()) => String::new(),
         None => brief(&format!("{tool} {arguments}")),
@@ -88,13 +103,130 @@ pub fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// What a person said of an uncertain action.
-pub fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Happened => "you said that it happened",
-        Verdict::NotHappened => "you said that it did not happen",
-        Verdict::Retry => "you said to start it again",
+/// What was said of an action whose end nobody knew.
+pub fn verdict(verdict: Verdict, by: Option<Surface>) -> &'static str {
+    match (verdict, by) {
+        (Verdict::Happened, Some(_)) => "you said that it happened",
+        (Verdict::NotHappened, Some(_)) => "you said that it did not happen",
+        (Verdict::Retry, Some(_)) => "you said to start it again",
+        (Verdict::Happened, None) => "its status tool says that it happened",
+        (Verdict::NotHappened, None) => "its status tool says that it did not happen",
+        (Verdict::Retry, None) => "its status tool says that it may start again",
     }
+}
+
+/// What a person answered to the question whether an action may start.
+pub fn answered(resolved: &ApprovalResolved) -> String {
+    let mut words = match (resolved.approved, &resolved.arguments) {
+        (true, None) => "approved".to_owned(),
+        (true, Some(_)) => "approved with other arguments".to_owned(),
+        (false, _) => "refused".to_owned(),
+    };
+    if let Some(always) = &resolved.always {
+        words.push_str(&rules_made(always));
+    }
+    words
+}
+
+fn rules_made(always: &Always) -> String {
+    let reach = match (always.scope, always.tainted) {
+        (Scope::Run, false) => "this run",
+        (Scope::Run, true) => "this run, also after untrusted text",
+        (Scope::Agent, _) => "every run of this agent",
+        (Scope::Everywhere, _) => "every run",
+    };
+    let rules: Vec<String> = always.rules.iter().map(policy::in_words).collect();
+    format!(", from now on for {reach}: {}", rules.join("; "))
+}
+
+/// What a status tool says of an action.
+pub fn status(queried: &ActionQueried) -> String {
+    match (queried.answer, queried.attempt) {
+        (StatusAnswer::Done, _) => "its status tool says that it happened".to_owned(),
+        (StatusAnswer::NotDone, _) => "its status tool says that it did not happen".to_owned(),
+        (StatusAnswer::Unknown, 1) => "its status tool can't say yet".to_owned(),
+        (StatusAnswer::Unknown, times) => {
+            format!("its status tool can't say yet, asked {times} times")
+        }
+    }
+}
+
+/// What a request beside the steps is for.
+pub fn purpose(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Judge => "A judge is asked about a criterion",
+    }
+}
+
+/// That a limit comes near.
+pub fn nearly_used(limit: Limit, used: u64, of: u64) -> String {
+    let is = match limit {
+        Limit::Money => "is",
+        _ => "are",
+    };
+    let used = match limit {
+        Limit::Money => dollars(used),
+        _ => thousands(used),
+    };
+    format!("{used} of {} {is} used.", amount(limit, of))
+}
+
+/// Limits that a person set anew.
+pub fn raised(limits: &Limits, by: Surface) -> String {
+    let set = [
+        (Limit::Steps, limits.steps.map(u64::from)),
+        (Limit::TokensIn, limits.tokens_in.map(u64::from)),
+        (Limit::TokensOut, limits.tokens_out.map(u64::from)),
+        (Limit::WorkingMinutes, limits.working_minutes.map(u64::from)),
+        (Limit::Actions, limits.actions.map(u64::from)),
+        (Limit::Money, limits.money_micro),
+    ];
+    let set: Vec<String> = set
+        .into_iter()
+        .filter_map(|(limit, value)| Some(amount(limit, value?)))
+        .collect();
+    format!("New limits, set in {}: {}.", by.in_words(), set.join(", "))
+}
+
+/// So much of a limit, with its unit.
+fn amount(limit: Limit, value: u64) -> String {
+    let unit = match (limit, value) {
+        (Limit::Money, _) => return dollars(value),
+        (Limit::Steps, 1) => "step",
+        (Limit::Steps, _) => "steps",
+        (Limit::TokensIn, _) => "tokens in",
+        (Limit::TokensOut, _) => "tokens out",
+        (Limit::WorkingMinutes, 1) => "minute of work",
+        (Limit::WorkingMinutes, _) => "minutes of work",
+        (Limit::Actions, 1) => "action",
+        (Limit::Actions, _) => "actions",
+    };
+    format!("{} {unit}", thousands(value))
+}
+
+/// Money as people read it: cents, and more digits only below a cent.
+fn dollars(micro: u64) -> String {
+    const MICRO: u64 = 1_000_000;
+    const CENT: u64 = 10_000;
+    if micro > 0 && micro < CENT {
+        return format!("$0.{micro:06}").trim_end_matches('0').to_owned();
+    }
+    let cents = micro.saturating_add(CENT / 2) / CENT;
+    let (whole, rest) = (cents / (MICRO / CENT), cents % (MICRO / CENT));
+    format!("${}.{rest:02}", thousands(whole))
+}
+
+/// `2,000,000`.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut words = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            words.push(',');
+        }
+        words.push(digit);
+    }
+    words
 }
 
 /// Milliseconds as people read them.

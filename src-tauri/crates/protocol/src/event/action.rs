@@ -233,6 +233,7 @@ fn trusted() -> Trust {
 
 /// What became of an action of which nobody knew.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It happened: the model is told so.

@@ -1,0 +1,152 @@
+//! What people say of an action, on its card.
+
+use longrein_protocol::ToolErrorClass;
+use longrein_protocol::event::{
+    ActionCompensated, ActionReconciled, ApprovalResolved, ApprovalWithdrawn, Event,
+    QuestionAnswered, QuestionAsked, Verdict,
+};
+use longrein_protocol::view::{ActionState, KnotShape, KnotTone, QuestionLine, SaidLine};
+
+use super::card::{no_longer_asked, take_edit, title, waiting};
+use super::rows::new_knot;
+use super::{ROW_TEXT_BYTES, View, words};
+use crate::compile::Content;
+
+impl View {
+    pub(super) fn approval_answered(
+        &mut self,
+        event: &Event,
+        resolved: &ApprovalResolved,
+        content: &Content<'_>,
+    ) -> Vec<String> {
+        let edited = resolved.arguments.as_ref().map(content);
+        let words = words::answered(resolved);
+        let changed = self.action(&resolved.action, |row, knot| {
+            no_longer_asked(row);
+            if let Some(edited) = &edited {
+                take_edit(row, edited);
+            }
+            row.state = match resolved.approved {
+                true => ActionState::Allowed,
+                false => ActionState::Denied,
+            };
+            let detail = match resolved.approved {
+                true => "approved by you",
+                false => "refused by you",
+            };
+            if !resolved.approved {
+                row.outcome.clone_from(&resolved.note);
+            }
+            row.said.push(SaidLine {
+                words,
+                note: resolved.note.clone(),
+                from: Some(resolved.by),
+                at: event.at,
+            });
+            *knot = new_knot(KnotShape::Ring, KnotTone::Plain, &title(row), detail);
+        });
+        self.ended(&resolved.action, !resolved.approved, changed)
+    }
+
+    pub(super) fn withdrawn(&mut self, withdrawn: &ApprovalWithdrawn) -> Vec<String> {
+        let changed = self.action(&withdrawn.action, |row, knot| {
+            no_longer_asked(row);
+            row.state = ActionState::Withdrawn;
+            row.outcome.clone_from(&withdrawn.why);
+            *knot = new_knot(
+                KnotShape::Ring,
+                KnotTone::Plain,
+                &title(row),
+                "no longer asked",
+            );
+        });
+        self.ended(&withdrawn.action, true, changed)
+    }
+
+    pub(super) fn question(&mut self, asked: &QuestionAsked, content: &Content<'_>) -> Vec<String> {
+        let text = content(&asked.question);
+        self.action(&asked.action, |row, knot| {
+            *knot = waiting(&text, "asks you");
+            row.state = ActionState::AsksYou;
+            row.question = Some(QuestionLine {
+                text,
+                options: asked.options.clone(),
+                answer: None,
+            });
+        })
+    }
+
+    pub(super) fn question_answered(
+        &mut self,
+        event: &Event,
+        answered: &QuestionAnswered,
+        content: &Content<'_>,
+    ) -> Vec<String> {
+        let answer = content(&answered.answer);
+        let changed = self.action(&answered.action, |row, knot| {
+            row.state = ActionState::Succeeded;
+            row.outcome = words::brief(&answer);
+            row.said.push(SaidLine {
+                words: "answered".to_owned(),
+                note: String::new(),
+                from: Some(answered.by),
+                at: event.at,
+            });
+            let detail = format!("you: {}", row.outcome);
+            *knot = new_knot(KnotShape::Ring, KnotTone::Plain, &knot.label, &detail);
+            if let Some(question) = &mut row.question {
+                question.answer = Some(answer);
+            }
+        });
+        self.ended(&answered.action, true, changed)
+    }
+
+    pub(super) fn reconciled(
+        &mut self,
+        event: &Event,
+        reconciled: &ActionReconciled,
+        content: &Content<'_>,
+    ) -> Vec<String> {
+        let result = reconciled.result.as_ref().map(content);
+        let changed = self.action(&reconciled.action, |row, knot| {
+            let words = words::verdict(reconciled.verdict, reconciled.by);
+            row.state = match reconciled.verdict {
+                Verdict::Happened => ActionState::Succeeded,
+                Verdict::NotHappened => ActionState::Failed,
+                Verdict::Retry => ActionState::Allowed,
+            };
+            row.error =
+                (reconciled.verdict == Verdict::NotHappened).then_some(ToolErrorClass::Failed);
+            row.trust = reconciled.trust;
+            row.result = words::cut(&result.unwrap_or_default(), ROW_TEXT_BYTES);
+            words.clone_into(&mut row.outcome);
+            row.said.push(SaidLine {
+                words: words.to_owned(),
+                note: String::new(),
+                from: reconciled.by,
+                at: event.at,
+            });
+            *knot = new_knot(KnotShape::Ring, KnotTone::Plain, &title(row), words);
+        });
+        let ended = reconciled.verdict != Verdict::Retry;
+        self.ended(&reconciled.action, ended, changed)
+    }
+
+    pub(super) fn compensated(
+        &mut self,
+        event: &Event,
+        compensated: &ActionCompensated,
+    ) -> Vec<String> {
+        self.action(&compensated.action, |row, knot| {
+            row.undo = false;
+            row.undone = true;
+            row.said.push(SaidLine {
+                words: format!("taken back by {}", compensated.undone_by),
+                note: String::new(),
+                from: None,
+                at: event.at,
+            });
+            knot.detail = "taken back".to_owned();
+        })
+    }
+}
