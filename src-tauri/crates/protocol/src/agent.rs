@@ -191,6 +191,10 @@ pub struct Budget {
     /// Steps in a row that change nothing: no plan, file, source or artifact. In a file 0 switches
     /// the rule off.
     pub idle_steps: Option<u32>,
+    /// Children that a run may have in all.
+    pub children: u32,
+    /// How deep children may have children.
+    pub depth: u32,
 }
 
 impl Budget {
@@ -210,6 +214,8 @@ impl Default for Budget {
             actions: None,
             money_usd: None,
             idle_steps: Some(40),
+            children: 8,
+            depth: 3,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod action;
 mod checks;
+mod children;
 mod model;
 mod run;
 
@@ -12,6 +13,7 @@ use crate::ids::{Millis, RunId};
 
 pub use action::*;
 pub use checks::*;
+pub use children::*;
 pub use model::*;
 pub use run::*;
 
@@ -120,6 +122,10 @@ payloads! {
     ActionReconciled = "action.reconciled";
     /// The effect of an action was taken back.
     ActionCompensated = "action.compensated";
+    /// A child was begun.
+    ChildSpawned = "child.spawned";
+    /// A child ended.
+    ChildFinished = "child.finished";
     /// The model asks the person.
     QuestionAsked = "question.asked";
     /// The person answered.

@@ -11,10 +11,11 @@ use longrein_protocol::event::{
 };
 use longrein_protocol::gate::Actor;
 use longrein_protocol::source::CriterionResult;
-use longrein_protocol::{ActionId, Body, Event};
+use longrein_protocol::{ActionId, Body, Event, RunId};
 use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
 use tokio::sync::mpsc;
 
+use crate::children::Children;
 use crate::inbox::InboxAnswer;
 use crate::links::Links;
 use crate::mask;
@@ -72,6 +73,10 @@ pub(crate) enum Message {
     Judged(Box<crate::checking::JudgeEnd>),
     /// A status tool answered, or did not.
     Queried(Box<crate::recovery::QueryEnd>),
+    /// A child's driver came to rest.
+    Child(Box<crate::children::ChildRest>),
+    /// The parent was cancelled, and so is this run.
+    CancelRun,
     /// Somebody may have put a wish into the inbox.
     Wake,
 }
@@ -85,6 +90,11 @@ impl Waker {
     pub fn wake(&self) {
         let _ = self.0.try_send(Message::Wake);
     }
+
+    /// Cancels the run. A mailbox that is full is read, and the inbox with it.
+    pub(crate) fn cancel(&self) {
+        let _ = self.0.try_send(Message::CancelRun);
+    }
 }
 
 /// The driver of one run.
@@ -94,7 +104,13 @@ pub struct Driver {
     pub(crate) fence: Fence,
     pub(crate) pause_wanted: bool,
     pub(crate) taken: Vec<i64>,
+    /// The run, before its first event too.
+    own: RunId,
     events: Vec<Event>,
+    /// First events of children, which become durable with this run's next ones.
+    pub(crate) others: Vec<RunAppend>,
+    /// Children whose drivers go, and those that stand still.
+    pub(crate) children: Children,
     pub(crate) blobs: Vec<NewBlob>,
     sender: mpsc::Sender<Message>,
     mailbox: mpsc::Receiver<Message>,
@@ -114,6 +130,12 @@ pub struct Driver {
 impl Driver {
     /// A driver for a run in this state, which may be a new one without events.
     pub fn new(ports: Ports, fence: Fence, run: Run) -> Self {
+        let own = run.id.unwrap_or(fence.tree);
+        Self::of(ports, fence, own, run)
+    }
+
+    /// A driver for a run of the tree that may be a new one.
+    pub(crate) fn of(ports: Ports, fence: Fence, own: RunId, run: Run) -> Self {
         let (sender, mailbox) = mpsc::channel(MAILBOX_MESSAGES);
         Self {
             ports,
@@ -121,7 +143,10 @@ impl Driver {
             fence,
             pause_wanted: false,
             taken: Vec::new(),
+            own,
             events: Vec::new(),
+            others: Vec::new(),
+            children: Children::default(),
             blobs: Vec::new(),
             sender,
             mailbox,
@@ -160,9 +185,8 @@ impl Driver {
     /// [`DriveError::Illegal`] when the state does not allow it.
     pub fn record(&mut self, payload: impl Into<Payload>) -> Result<(), DriveError> {
         let payload = payload.into();
-        let run = self.run.id.unwrap_or(self.fence.tree);
         let event = Event {
-            run,
+            run: self.own,
             seq: self.run.seq + 1,
             at: self.ports.clock.now(),
             payload,
@@ -201,15 +225,8 @@ impl Driver {
         if self.events.is_empty() && self.taken.is_empty() {
             return Ok(());
         }
-        let events = std::mem::take(&mut self.events);
-        let runs = match events.first() {
-            Some(first) => vec![RunAppend {
-                run: first.run,
-                line: self.run.line(),
-                events,
-            }],
-            None => Vec::new(),
-        };
+        let mut runs: Vec<RunAppend> = self.take_events().into_iter().collect();
+        runs.append(&mut self.others);
         let append = Append {
             fence: self.fence,
             runs,
@@ -217,6 +234,14 @@ impl Driver {
             taken: std::mem::take(&mut self.taken),
         };
         Ok(self.ports.log.append(append).await?)
+    }
+
+    /// What was recorded and is not durable yet.
+    pub(crate) fn take_events(&mut self) -> Option<RunAppend> {
+        let events = std::mem::take(&mut self.events);
+        let run = events.first()?.run;
+        let line = self.run.line();
+        Some(RunAppend { run, events, line })
     }
 
     /// Drives the run until it stops or waits for a person with nothing in flight and
@@ -233,6 +258,7 @@ impl Driver {
     async fn drive_to_stop(&mut self, wait_for_person: bool) -> Result<(), DriveError> {
         let mut idle_facts = 0;
         self.read_inbox().await?;
+        self.take_up_children().await?;
         loop {
             while let Ok(message) = self.mailbox.try_recv() {
                 self.receive(message).await?;
@@ -266,6 +292,10 @@ impl Driver {
                 Next::Propose(call) => self.propose(call).await?,
                 Next::Decide(action) => self.decide(&action).await?,
                 Next::Ask(action) => self.ask(&action).await?,
+                Next::Spawn(action) => {
+                    idle_facts = 0;
+                    self.spawn_children(&action).await?;
+                }
                 Next::Question(action) => self.question(&action).await?,
                 Next::Query(action) if self.is_asked(&action) => {
                     idle_facts = 0;
@@ -317,7 +347,12 @@ impl Driver {
 
     async fn receive(&mut self, message: Message) -> Result<(), DriveError> {
         match message {
-            Message::Wake => self.read_inbox().await.map(|_| ()),
+            Message::Wake => {
+                self.wake_children().await?;
+                self.read_inbox().await.map(|_| ())
+            }
+            Message::Child(rest) => self.child_rests(*rest).await,
+            Message::CancelRun => self.cancelled_from_above().await,
             Message::Model(end) => self.model_ended(*end),
             Message::Tool(end) => self.tool_ended(*end),
             Message::Checked(results) => self.checked(results),
@@ -346,6 +381,7 @@ impl Driver {
             self.taken.push(row);
             if self.answer(wish).await? == InboxAnswer::EndEffects {
                 self.end_effects().await;
+                self.cancel_children().await?;
             }
         }
         Ok(any)

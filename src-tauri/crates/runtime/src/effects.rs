@@ -258,7 +258,8 @@ impl Driver {
                     Some(Message::Checked(_)) => { self.in_flight.remove(CHECK); }
                     Some(Message::Queried(end)) => { self.in_flight.remove(&query_name(&end.action)); }
                     Some(Message::Judged(_)) => { self.in_flight.remove(JUDGE); }
-                    Some(Message::Wake | Message::Judge(_)) => {}
+                    Some(Message::Child(rest)) => self.children.rest_later(*rest),
+                    Some(Message::Wake | Message::Judge(_) | Message::CancelRun) => {}
                     None => break,
                 },
                 () = &mut limit => break,

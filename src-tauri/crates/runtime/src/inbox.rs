@@ -273,7 +273,7 @@ impl Driver {
         })
     }
 
-    fn cancel(&mut self) -> Result<InboxAnswer, DriveError> {
+    pub(crate) fn cancel(&mut self) -> Result<InboxAnswer, DriveError> {
         if matches!(self.run.phase, Phase::Cancelled | Phase::Finished(_)) {
             return Ok(InboxAnswer::Done);
         }
@@ -312,6 +312,13 @@ impl Driver {
             return self.record(TurnSteered { input });
         }
         self.withdraw("the person went on with a new input")?;
+        self.record(TurnStarted { input, title })
+    }
+
+    /// Opens the first turn of a child, with a title of its own.
+    pub(crate) fn open_with(&mut self, title: String, brief: String) -> Result<(), DriveError> {
+        let input = self.body(brief);
+        let title = self::title(&title);
         self.record(TurnStarted { input, title })
     }
 

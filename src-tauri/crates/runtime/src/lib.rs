@@ -1,8 +1,10 @@
 //! The driver: what `next` says is done, and what happened becomes events.
 
 mod checking;
+mod children;
 mod driver;
 mod effects;
+mod findings;
 mod gate;
 pub mod history;
 mod inbox;

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 /// Where simulated time begins: 2026-01-01.
-const EPOCH_MS: Millis = 1_767_225_600_000;
+pub(crate) const EPOCH_MS: Millis = 1_767_225_600_000;
 
 /// Tokio's clock, which a test may pause: then waiting takes no time.
 pub struct TestClock(Instant);
@@ -240,6 +240,8 @@ impl TestWorld {
             workspace: String::new(),
             price: None,
             tainted: false,
+            private: false,
+            depth: 0,
             parent: None,
         })
     }

@@ -94,6 +94,8 @@ impl Run {
                 let result = harness_result(withdrawn.why.clone(), ToolErrorClass::Cancelled);
                 self.close(&withdrawn.action, result);
             }
+            Payload::ChildSpawned(spawned) => self.spawned(spawned),
+            Payload::ChildFinished(finished) => self.child_finished(finished),
             Payload::QuestionAsked(asked) => self.questioned(event.at, &asked.action),
             Payload::QuestionAnswered(answered) => self.question_answered(answered),
             Payload::ActionStarted(started) => self.started(event.at, started),
@@ -114,6 +116,7 @@ impl Run {
         self.created = Some(Box::new(created.clone()));
         self.tools_owed = true;
         self.tainted = created.tainted;
+        self.private_read = created.private;
         self.begin_limits();
     }
 
@@ -171,7 +174,9 @@ impl Run {
         self.checking = false;
         self.side = None;
         for action in &mut self.actions {
-            if action.stage == ActionStage::Started {
+            // A delegation is not started again: its children are taken up where they stand.
+            let delegates = self.children.iter().any(|child| child.action == action.id);
+            if action.stage == ActionStage::Started && !delegates {
                 action.stage = ActionStage::Lost;
             }
         }

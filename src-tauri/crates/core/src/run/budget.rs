@@ -110,7 +110,7 @@ impl Run {
         [
             (
                 Limit::Steps,
-                u64::from(used.steps) + u64::from(steps),
+                u64::from(used.steps) + u64::from(self.granted.0) + u64::from(steps),
                 of(limits.steps),
             ),
             (
@@ -152,7 +152,7 @@ impl Run {
     /// The limit of actions, when the next action would pass it.
     pub(super) fn actions_reached(&self) -> Option<BudgetExceeded> {
         let of = self.limits.actions?;
-        let used = self.used.actions + 1;
+        let used = self.used.actions + self.granted.1 + 1;
         (used > of).then(|| BudgetExceeded {
             limit: Limit::Actions,
             used: u64::from(used),

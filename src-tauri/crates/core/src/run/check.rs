@@ -144,6 +144,10 @@ impl Run {
             }
             Payload::ApprovalResolved(resolved) => stages(&resolved.action, &[Asked])?,
             Payload::ApprovalWithdrawn(withdrawn) => stages(&withdrawn.action, &[Asked])?,
+            Payload::ChildSpawned(spawned) => going && stages(&spawned.action, &[Started])?,
+            Payload::ChildFinished(finished) => self
+                .open_children()
+                .any(|child| child.run == finished.child),
             Payload::QuestionAsked(asked) => going && stages(&asked.action, &[Allowed])?,
             Payload::QuestionAnswered(answered) => stages(&answered.action, &[Questioned])?,
             Payload::ActionStarted(started) => {

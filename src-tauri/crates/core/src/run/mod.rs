@@ -4,6 +4,7 @@ mod actions;
 mod apply;
 mod budget;
 mod check;
+mod children;
 mod claim;
 mod digest;
 mod fork;
@@ -24,9 +25,10 @@ use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, BlobHash, Millis, RunId, ToolSpec};
 
 pub use check::Illegal;
+pub use children::{BadDelegation, Child, NewChild, TASKS};
 pub use fork::copied;
 pub use line::DEMO_PROVIDER;
-pub use next::{ASK_PERSON, FINISH, Next, WaitsFor};
+pub use next::{ASK_PERSON, DELEGATE, FINISH, Next, WaitsFor};
 pub use parts::*;
 pub use recovery::{LOST_ATTEMPTS, QUERY_ATTEMPTS, StartWay};
 pub use stopping::{DENIALS_LIMIT, LOOP_CYCLE, LOOP_CYCLE_TIMES, LOOP_LIMIT, LOOP_WARNING};
@@ -118,8 +120,12 @@ pub struct Run {
     pub limits: Limits,
     /// Limits of which the person was warned.
     pub warned: Vec<Limit>,
-    /// What has been used.
+    /// What has been used, by children that ended too.
     pub used: Used,
+    /// Its children, in the order in which they were begun.
+    pub children: Vec<Child>,
+    /// Steps and actions that are granted to children that have not ended.
+    pub granted: (u32, u32),
     /// Whether the last reply asked for no action, which claims that the work is done.
     pub claim: bool,
     /// How often the criteria were checked in this turn.

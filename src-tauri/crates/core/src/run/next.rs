@@ -29,6 +29,8 @@ pub enum Next {
     Ask(ActionId),
     /// A person has to be asked the question that an action is.
     Question(ActionId),
+    /// The children that an action asks for have to be begun.
+    Spawn(ActionId),
     /// These actions may start now, side by side.
     Start(Vec<ActionId>),
     /// The status tool of an action has to be asked what became of it.
@@ -178,8 +180,14 @@ impl Run {
             }
         }
         let startable = self.startable(now);
-        if let Some(question) = startable.iter().find(|id| self.is_question(id)) {
+        if let Some(question) = startable
+            .iter()
+            .find(|id| self.is_called(id, ASK_PERSON)) {
             return Next::Question(question.clone());
+        }
+        let delegation = startable.iter().find(|id| self.is_called(id, DELEGATE));
+        if let Some(delegation) = delegation {
+            return Next::Spawn(delegation.clone());
         }
         if !startable.is_empty() {
             return Next::Start(startable);
@@ -218,9 +226,8 @@ impl Run {
         }
     }
 
-    fn is_question(&self, id: &ActionId) -> bool {
-        self.action(id)
-            .is_some_and(|action| action.tool == ASK_PERSON)
+    fn is_called(&self, id: &ActionId, tool: &str) -> bool {
+        self.action(id).is_some_and(|action| action.tool == tool)
     }
 
     /// Actions that may start: the first that is not closed, and readers that stand side by side
@@ -265,6 +272,8 @@ impl Run {
 
 /// The tool that claims completion.
 pub const FINISH: &str = "finish";
+/// The tool that begins children.
+pub const DELEGATE: &str = "delegate";
 /// The tool by which the model asks the person.
 pub const ASK_PERSON: &str = "ask_person";
 

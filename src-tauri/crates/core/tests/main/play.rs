@@ -318,6 +318,8 @@ fn created(rest: &str) -> Payload {
         workspace: String::new(),
         price: None,
         tainted: false,
+        private: false,
+        depth: 0,
         parent: None,
     }
     .into()

@@ -28,9 +28,19 @@ pub struct RunCreated {
     /// Whether the run begins with untrusted text: its parent had read some.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tainted: bool,
+    /// Whether it begins with something of the person's own: its parent had read some.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub private: bool,
+    /// How deep below the root of its tree; the root is 0.
+    #[serde(default, skip_serializing_if = "is_root")]
+    pub depth: u32,
     /// The run that this one is a child of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<RunId>,
+}
+
+fn is_root(depth: &u32) -> bool {
+    *depth == 0
 }
 
 /// What a model's tokens cost, in millionths of a dollar for a million tokens.

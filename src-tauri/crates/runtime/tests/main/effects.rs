@@ -5,6 +5,7 @@ use std::sync::Arc;
 use expect_test::expect;
 use longrein_core::run::Phase;
 use longrein_protocol::event::{HandoffReason, Outcome, Verdict};
+use longrein_protocol::gate::Surface;
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::wish::Wish;
 use longrein_runtime::ports::{ToolError, ToolOutput};
@@ -95,6 +96,9 @@ async fn what_reaches_outside_waits_for_a_person_and_starts_once_when_approved()
             Wish::Approve {
                 action: asked.id.clone(),
                 seen: asked.shown.unwrap(),
+                edit: None,
+                always: None,
+                from: Surface::Command,
             },
             1,
         )
@@ -107,6 +111,9 @@ async fn what_reaches_outside_waits_for_a_person_and_starts_once_when_approved()
             Wish::Approve {
                 action: asked.id,
                 seen: asked.shown.unwrap(),
+                edit: None,
+                always: None,
+                from: Surface::Command,
             },
             1,
         )
@@ -133,6 +140,7 @@ async fn a_refusal_reaches_the_model_with_its_reason() {
             Wish::Deny {
                 action,
                 reason: "Not to them.".to_owned(),
+                from: Surface::Command,
             },
             1,
         )
@@ -172,6 +180,8 @@ async fn an_outcome_that_nobody_knows_is_put_to_a_person() {
             Wish::Settle {
                 action,
                 verdict: Verdict::Happened,
+                result: None,
+                from: Surface::Command,
             },
             1,
         )

@@ -1,0 +1,297 @@
+//! Children: what a delegation asks for, what each is granted, and what comes back.
+
+use longrein_protocol::agent::{AgentSpec, Decision};
+use longrein_protocol::event::{ChildFinished, ChildSpawned, Limits};
+use longrein_protocol::gate::{Scope, StandingRule};
+use longrein_protocol::{ActionId, Block, Body, RunId};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::next::{DELEGATE, FINISH};
+use super::{Item, Reserve, Run};
+use crate::policy;
+
+/// The most tasks of one delegation.
+pub const TASKS: usize = 8;
+/// The part of what is left that tasks get together, when they name no share.
+const DEFAULT_SHARE: f64 = 0.5;
+/// The part of what is left that tasks may get together: the parent has to end its work too.
+const MOST_SHARE: f64 = 0.9;
+
+/// What a child is told before its task.
+const INSTRUCTIONS: &str = "\
+You are a helper in a larger piece of work. Do the task in the first message and nothing else. \
+You see nothing of the rest, and the one who gave you the task sees only what you report. \
+When you are done, call finish: its summary is your report. Say what you found, with the source \
+id of each statement, and what you could not find.";
+
+/// A child of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Child {
+    /// Its run.
+    pub run: RunId,
+    /// The action by which it was delegated to.
+    pub action: ActionId,
+    /// What it is to do, in a few words.
+    pub title: String,
+    /// What it may use.
+    pub grant: Limits,
+    /// How it ended.
+    pub ended: Option<Box<ChildFinished>>,
+}
+
+/// A child that is to be begun.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewChild {
+    /// What it is to do, in a few words.
+    pub title: String,
+    /// Its task.
+    pub brief: String,
+    /// Its agent: the parent's, with a part of its grants and of its budget.
+    pub agent: AgentSpec,
+    /// What it may use.
+    pub grant: Limits,
+}
+
+/// Why a delegation can't be. The model is told.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum BadDelegation {
+    /// The arguments are not those of a delegation.
+    #[error("The tasks can't be read: {0}")]
+    Unreadable(String),
+    /// Too many tasks, or none.
+    #[error("A delegation has from 1 to {TASKS} tasks.")]
+    Count,
+    /// The run has as many children as it may have.
+    #[error("This run may have {limit} children in all and has had {had}.")]
+    Children {
+        /// The limit.
+        limit: u32,
+        /// How many there were.
+        had: u32,
+    },
+    /// Children would be too deep.
+    #[error("Children may not have children any more at this depth ({0}). Do it yourself.")]
+    Depth(u32),
+    /// The shares are too large together.
+    #[error("The tasks ask for {0:.0} % of what is left; together they may have 90 %.")]
+    Shares(f64),
+    /// A tool that the parent does not have.
+    #[error("{0} is not granted to you, so you can't grant it.")]
+    Tool(String),
+    /// Nothing is left to grant.
+    #[error("The budget leaves nothing to grant: {0}.")]
+    Spent(&'static str),
+}
+
+#[derive(Deserialize)]
+struct Delegation {
+    tasks: Vec<Task>,
+}
+
+#[derive(Deserialize)]
+struct Task {
+    title: String,
+    brief: String,
+    tools: Option<Vec<String>>,
+    budget_share: Option<f64>,
+}
+
+impl Run {
+    /// The children that a delegation asks for.
+    ///
+    /// # Errors
+    /// [`BadDelegation`], which says what the model can do.
+    pub fn delegation(&self, arguments: &Value) -> Result<Vec<NewChild>, BadDelegation> {
+        let Delegation { tasks } = serde_json::from_value(arguments.clone())
+            .map_err(|error| BadDelegation::Unreadable(error.to_string()))?;
+        let parent = self.agent().ok_or(BadDelegation::Count)?;
+        if tasks.is_empty() || tasks.len() > TASKS {
+            return Err(BadDelegation::Count);
+        }
+        let (limit, had) = (parent.budget.children, self.children.len() as u32);
+        if had + tasks.len() as u32 > limit {
+            return Err(BadDelegation::Children { limit, had });
+        }
+        let depth = self.created.as_ref().map_or(0, |created| created.depth);
+        if depth + 1 > parent.budget.depth {
+            return Err(BadDelegation::Depth(depth));
+        }
+        let default = DEFAULT_SHARE / tasks.len() as f64;
+        let shares: Vec<f64> = tasks
+            .iter()
+            .map(|task| task.budget_share.unwrap_or(default))
+            .collect();
+        let sum: f64 = shares.iter().sum();
+        let positive = shares.iter().all(|share| *share > 0.0);
+        if !positive || sum > MOST_SHARE + f64::EPSILON * TASKS as f64 {
+            return Err(BadDelegation::Shares(sum * 100.0));
+        }
+        let children = tasks.into_iter().zip(shares);
+        children
+            .map(|(task, share)| self.new_child(parent, task, share))
+            .collect()
+    }
+
+    fn new_child(
+        &self,
+        parent: &AgentSpec,
+        task: Task,
+        share: f64,
+    ) -> Result<NewChild, BadDelegation> {
+        let grant = self.grant(share)?;
+        let allow = match task.tools {
+            None => {
+                let own = parent.tools.allow.iter();
+                own.filter(|tool| *tool != DELEGATE).cloned().collect()
+            }
+            Some(tools) => {
+                let foreign = tools.iter().find(|tool| !covers(&parent.tools.allow, tool));
+                if let Some(tool) = foreign {
+                    return Err(BadDelegation::Tool(tool.clone()));
+                }
+                tools
+            }
+        };
+        let mut agent = parent.clone();
+        agent.instructions = INSTRUCTIONS.to_owned();
+        agent.tools.allow = allow;
+        agent.done_when = Vec::new();
+        agent.budget.steps = grant.steps.unwrap_or(agent.budget.steps);
+        agent.budget.tokens_in = grant.tokens_in;
+        agent.budget.tokens_out = grant.tokens_out;
+        agent.budget.actions = grant.actions;
+        agent.budget.working_minutes = grant.working_minutes;
+        agent.budget.money_usd = grant.money_micro.map(|micro| micro as f64 / 1e6);
+        Ok(NewChild {
+            title: task.title,
+            brief: task.brief,
+            agent,
+            grant,
+        })
+    }
+
+    /// A share of what is left of every limit.
+    fn grant(&self, share: f64) -> Result<Limits, BadDelegation> {
+        let limits = self.limits;
+        let part = |limit: Option<u32>, used: u32, what| {
+            let Some(limit) = limit else { return Ok(None) };
+            let left = f64::from(limit.saturating_sub(used));
+            match (left * share).floor() as u32 {
+                0 => Err(BadDelegation::Spent(what)),
+                part => Ok(Some(part)),
+            }
+        };
+        let (steps, actions) = (
+            self.used.steps + self.granted.0,
+            self.used.actions + self.granted.1,
+        );
+        let minutes = self.used.working_ms / 60_000;
+        let money = match limits.money_micro {
+            None => None,
+            Some(limit) => {
+                let left = limit.saturating_sub(self.used.money_micro);
+                match (left as f64 * share).floor() as u64 {
+                    0 => return Err(BadDelegation::Spent("money")),
+                    part => Some(part),
+                }
+            }
+        };
+        Ok(Limits {
+            steps: part(limits.steps, steps, "steps")?,
+            tokens_in: part(limits.tokens_in, self.used.tokens_in, "input tokens")?,
+            tokens_out: part(limits.tokens_out, self.used.tokens_out, "output tokens")?,
+            actions: part(limits.actions, actions, "actions")?,
+            // Children work side by side, so time is not shared out among them.
+            working_minutes: limits
+                .working_minutes
+                .map(|of| of.saturating_sub(minutes).max(1)),
+            money_micro: money,
+        })
+    }
+
+    /// The rules that a child begins with: those that stand for its agent, and what narrows this
+    /// run alone.
+    pub fn rules_for_child(&self) -> Vec<StandingRule> {
+        let carried = |rule: &&StandingRule| {
+            rule.scope != Scope::Run || rule.rule.decision != Decision::Allow
+        };
+        self.rules.iter().filter(carried).cloned().collect()
+    }
+
+    /// Where a child's report stands: the arguments of its last `finish` (then `true`), or its
+    /// last words.
+    pub fn report(&self) -> Option<(&Body, bool)> {
+        self.conversation.items.iter().rev().find_map(|item| {
+            let Item::Assistant(blocks) = item else {
+                return None;
+            };
+            let finish = blocks.iter().find_map(|block| match block {
+                Block::ToolUse {
+                    name, arguments, ..
+                } if name == FINISH => Some((arguments, true)),
+                _ => None,
+            });
+            let words = blocks.iter().rev().find_map(|block| match block {
+                Block::Text { text, .. } if !text.is_empty() => Some((text, false)),
+                _ => None,
+            });
+            finish.or(words)
+        })
+    }
+
+    /// The children that have not ended.
+    pub fn open_children(&self) -> impl Iterator<Item = &Child> {
+        self.children.iter().filter(|child| child.ended.is_none())
+    }
+
+    pub(super) fn spawned(&mut self, spawned: &ChildSpawned) {
+        let grant = spawned.grant;
+        self.hold(reserve_of(&grant));
+        self.granted.0 += grant.steps.unwrap_or(0);
+        self.granted.1 += grant.actions.unwrap_or(0);
+        self.children.push(Child {
+            run: spawned.child,
+            action: spawned.action.clone(),
+            title: spawned.title.clone(),
+            grant,
+            ended: None,
+        });
+    }
+
+    pub(super) fn child_finished(&mut self, finished: &ChildFinished) {
+        let Some(child) = self
+            .children
+            .iter_mut()
+            .find(|child| child.run == finished.child && child.ended.is_none())
+        else {
+            return;
+        };
+        child.ended = Some(Box::new(finished.clone()));
+        let grant = child.grant;
+        self.release(reserve_of(&grant));
+        self.granted.0 = self.granted.0.saturating_sub(grant.steps.unwrap_or(0));
+        self.granted.1 = self.granted.1.saturating_sub(grant.actions.unwrap_or(0));
+        let (used, its) = (&mut self.used, finished.used);
+        used.steps = used.steps.saturating_add(its.steps);
+        used.tokens_in = used.tokens_in.saturating_add(its.tokens_in);
+        used.tokens_out = used.tokens_out.saturating_add(its.tokens_out);
+        used.money_micro = used.money_micro.saturating_add(its.money_micro);
+        used.actions = used.actions.saturating_add(its.actions);
+        self.tainted |= finished.tainted;
+        self.private_read |= finished.private;
+        self.progressed = true;
+    }
+}
+
+fn covers(allow: &[String], tool: &str) -> bool {
+    allow.iter().any(|granted| granted == tool) || policy::is_granted(allow, tool)
+}
+
+fn reserve_of(grant: &Limits) -> Reserve {
+    Reserve {
+        tokens_in: grant.tokens_in.unwrap_or(0),
+        tokens_out: grant.tokens_out.unwrap_or(0),
+        money_micro: grant.money_micro.unwrap_or(0),
+    }
+}
