@@ -7,7 +7,7 @@ use longrein_tidy::{Violations, demand_none};
 /// beside it on its own.
 const FLOORS: &[&[&str]] = &[
     &["longrein-protocol"],
-    &["longrein-core"],
+    &["longrein-core", "longrein-keys"],
     &["longrein-store"],
     &["longrein-runtime"],
     &[
@@ -15,7 +15,6 @@ const FLOORS: &[&[&str]] = &[
         "longrein-tools",
         "longrein-mcp",
         "longrein-skills",
-        "longrein-secrets",
         "longrein-sandbox",
     ],
     // It plays the other side of what stands below it, so it may know all of that.
