@@ -94,6 +94,8 @@ payloads! {
     ModelFailed = "model.failed";
     /// A request was in flight when its process ended.
     ModelAbandoned = "model.abandoned";
+    /// Another model takes over, in the order of the agent's list.
+    ModelSwitched = "model.switched";
     /// The harness told the model something.
     NoticeGiven = "notice.given";
     /// The model asked for an action.

@@ -292,6 +292,7 @@ impl Driver {
                 Next::Propose(call) => self.propose(call).await?,
                 Next::Decide(action) => self.decide(&action).await?,
                 Next::Ask(action) => self.ask(&action).await?,
+                Next::Switch { to, why } => self.switch(to, why)?,
                 Next::Spawn(action) => {
                     idle_facts = 0;
                     self.spawn_children(&action).await?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use longrein_core::compile::{self, Compiled};
 use longrein_core::run::Request;
 use longrein_protocol::Body;
-use longrein_protocol::event::{HandoffReason, ModelRequested};
+use longrein_protocol::event::{HandoffReason, ModelRequested, ModelSwitched};
 
 use crate::driver::{DriveError, Driver};
 use crate::effects::{MODEL, ModelEnd};
@@ -29,6 +29,9 @@ impl Driver {
         {
             Ok(model) => model,
             Err(error) => {
+                if let Some(to) = self.run.fallback(error.class) {
+                    return self.switch(to, error.message);
+                }
                 let reason = HandoffReason::ProviderRefused;
                 let handoff = self.run.handoff(reason, error.message, &error.remedy);
                 return self.record(handoff);
@@ -61,6 +64,27 @@ impl Driver {
         self.send(model, sealed.bytes.clone());
         self.sealed = Some(sealed);
         Ok(())
+    }
+
+    /// Lets another model take over: the next request is put together anew, in its format.
+    pub(crate) fn switch(&mut self, to: String, why: String) -> Result<(), DriveError> {
+        let created = self.run.created.as_ref();
+        let from = created
+            .map(|created| created.model.clone())
+            .unwrap_or_default();
+        let facts = self.ports.world.model_facts(&to);
+        self.model = None;
+        self.wire = None;
+        self.sealed = None;
+        self.record(ModelSwitched {
+            from,
+            to,
+            why,
+            window_tokens: facts
+                .window_tokens
+                .unwrap_or_else(|| self.run.window_tokens()),
+            price: facts.price,
+        })
     }
 
     pub(crate) async fn compile(&mut self, model: &dyn Model) -> Result<Sealed, DriveError> {

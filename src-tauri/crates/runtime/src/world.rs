@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use longrein_core::run::Run;
 use longrein_protocol::agent::PolicyRule;
+use longrein_protocol::event::Price;
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::{BlobHash, ToolSpec};
 
@@ -20,6 +21,11 @@ pub trait World: Send + Sync {
     /// # Errors
     /// When there is no such provider or it has no key.
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError>;
+
+    /// What is known of a model besides how it is reached.
+    fn model_facts(&self, _name: &str) -> ModelFacts {
+        ModelFacts::default()
+    }
 
     /// Opens the tools of a run: checks its folders, starts its servers. The same servers serve
     /// the whole tree.
@@ -69,6 +75,15 @@ pub trait World: Send + Sync {
 
     /// Takes the provisional text of a run's request.
     fn live(&self, run: &Run) -> Arc<dyn LiveText>;
+}
+
+/// What is known of a model besides how it is reached.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct ModelFacts {
+    /// Its window in tokens.
+    pub window_tokens: Option<u32>,
+    /// What its tokens cost.
+    pub price: Option<Price>,
 }
 
 /// The rules that stand on disk for a run.

@@ -51,6 +51,7 @@ impl Run {
             Payload::ModelResponded(responded) => self.responded(responded),
             Payload::ModelFailed(failed) => self.failed(failed),
             Payload::ModelAbandoned(_) => self.abandoned(),
+            Payload::ModelSwitched(switched) => self.switched(switched),
             Payload::NoticeGiven(notice) => {
                 self.bad_reply = None;
                 self.checked = false;

@@ -43,6 +43,9 @@ impl Run {
             }
             created.price = forked.price;
         }
+        if forked.model.is_some() {
+            self.strip_raw();
+        }
         if forked.agent.is_some() {
             self.begin_limits();
         }

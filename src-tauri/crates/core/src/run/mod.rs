@@ -13,6 +13,7 @@ mod next;
 mod parts;
 mod recovery;
 mod stopping;
+mod switch;
 
 use std::collections::VecDeque;
 

@@ -31,6 +31,13 @@ pub enum Next {
     Question(ActionId),
     /// The children that an action asks for have to be begun.
     Spawn(ActionId),
+    /// This model has to take over, for this reason.
+    Switch {
+        /// `provider/model`.
+        to: String,
+        /// Why, in a sentence.
+        why: String,
+    },
     /// These actions may start now, side by side.
     Start(Vec<ActionId>),
     /// The status tool of an action has to be asked what became of it.
@@ -132,6 +139,10 @@ impl Run {
                 remedy,
                 ..
             } => {
+                if let Some(to) = self.fallback(*class) {
+                    let why = message.clone();
+                    return Next::Switch { to, why };
+                }
                 let reason = if class.is_transient() {
                     HandoffReason::ProviderDown
                 } else {
@@ -180,9 +191,7 @@ impl Run {
             }
         }
         let startable = self.startable(now);
-        if let Some(question) = startable
-            .iter()
-            .find(|id| self.is_called(id, ASK_PERSON)) {
+        if let Some(question) = startable.iter().find(|id| self.is_called(id, ASK_PERSON)) {
             return Next::Question(question.clone());
         }
         let delegation = startable.iter().find(|id| self.is_called(id, DELEGATE));

@@ -29,6 +29,10 @@ impl View {
             Payload::TurnSteered(steered) => self.person(event, &content(&steered.input)),
             Payload::ModelResponded(responded) => self.answer(event, responded, content),
             Payload::ModelFailed(failed) => self.trouble(event, failed),
+            Payload::ModelSwitched(switched) => self.notice(
+                event,
+                words::switched(&switched.from, &switched.to, &switched.why),
+            ),
             Payload::NoticeGiven(notice) => self.notice(event, content(&notice.text)),
             Payload::ContextCompacted(compacted) => self.compacted(event, compacted),
             Payload::VerificationFinished(finished) => self.verified(event, finished),

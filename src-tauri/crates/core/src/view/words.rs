@@ -237,3 +237,8 @@ pub fn duration(ms: u32) -> String {
         _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
     }
 }
+
+/// That another model took over.
+pub(super) fn switched(from: &str, to: &str, why: &str) -> String {
+    format!("{to} takes over from {from}. {why}")
+}

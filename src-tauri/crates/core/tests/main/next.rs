@@ -20,6 +20,7 @@ pub fn owed(run: &Run, now: i64) -> String {
             let ids: Vec<String> = actions.iter().map(ToString::to_string).collect();
             format!("start {}", ids.join(" "))
         }
+        Next::Switch { to, .. } => format!("switch to {to}"),
         Next::Spawn(action) => format!("begin the children of {action}"),
         Next::Ask(action) => format!("ask about {action}"),
         Next::Question(action) => format!("put the question {action}"),

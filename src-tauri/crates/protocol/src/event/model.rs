@@ -7,6 +7,8 @@ use crate::body::Body;
 use crate::ids::Millis;
 use crate::tool::ToolSpec;
 
+use super::Price;
+
 /// See [`super::Payload::ToolsRevealed`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ToolsRevealed {
@@ -147,6 +149,23 @@ pub struct ModelFailed {
 /// See [`super::Payload::ModelAbandoned`]. Its cost is unknown; its reservation stays counted.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ModelAbandoned {}
+
+/// See [`super::Payload::ModelSwitched`]. Signatures and other raw forms of the model before are
+/// not sent to the new one.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ModelSwitched {
+    /// `provider/model` before.
+    pub from: String,
+    /// `provider/model` from here on.
+    pub to: String,
+    /// Why, in a sentence.
+    pub why: String,
+    /// The new model's window in tokens.
+    pub window_tokens: u32,
+    /// What the new model's tokens cost; absent when it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+}
 
 /// See [`super::Payload::NoticeGiven`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

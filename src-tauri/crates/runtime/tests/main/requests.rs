@@ -8,8 +8,8 @@ use longrein_protocol::block::ModelErrorClass;
 use longrein_protocol::event::{HandoffReason, Outcome};
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_runtime::history;
-use longrein_runtime::ports::ToolOutput;
-use longrein_testkit::{FakeTool, ScriptedModel, TestWorld, call, fail, say, then};
+use longrein_runtime::ports::{ReplyBlock, ToolOutput};
+use longrein_testkit::{FakeTool, Scripted, ScriptedModel, TestWorld, call, fail, say, then};
 use serde_json::json;
 
 use crate::stage::{Stage, count};
@@ -194,4 +194,34 @@ async fn no_request_has_two_messages_of_the_user_in_a_row_while_nobody_speaks() 
         let users = pairs.filter(|(one, two)| one["role"] == "user" && two["role"] == "user");
         assert_eq!(users.count(), 0, "{}", request.text());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_model_takes_over_when_one_is_down_and_is_sent_no_foreign_signature() {
+    let thinks = ReplyBlock::Thinking {
+        text: "Hm.".to_owned(),
+        raw: Some("{\"signature\":\"s1\"}".to_owned()),
+    };
+    let asks = ReplyBlock::ToolUse {
+        id: "a".to_owned(),
+        name: "look".to_owned(),
+        arguments: "{}".to_owned(),
+        raw: None,
+    };
+    let model = Arc::new(ScriptedModel::answering(move |request| {
+        match (request.replies(), request.contains("\"model\":\"second\"")) {
+            (0, _) => Scripted::reply(vec![thinks.clone(), asks.clone()]),
+            (_, false) => fail(ModelErrorClass::Auth, None),
+            (_, true) => say("Done."),
+        }
+    }));
+    let look = Arc::new(FakeTool::new("look", Effect::Read, Repeat::Repeatable));
+    let mut stage = Stage::new(TestWorld::new(model.clone(), [look]));
+    let mut agent = stage.world.agent();
+    agent.model.use_ = vec!["test/scripted".to_owned(), "other/second".to_owned()];
+    let run = stage.drive(agent, "Go.").await.unwrap();
+    assert_eq!(run.phase, Phase::Finished(Outcome::Unverified));
+    assert_eq!(count(&stage.events(), "model.switched"), 1);
+    let last = model.seen().pop().unwrap();
+    assert!(!last.contains("s1"), "{}", last.text());
 }
