@@ -46,6 +46,21 @@ impl Word {
         Self::unknown(&format!("$({})", self.shown()))
     }
 
+    /// What stands behind its first bytes.
+    pub(super) fn after(&self, bytes: usize) -> Self {
+        Self {
+            text: self.text.get(bytes..).unwrap_or_default().to_owned(),
+            is_literal: self.is_literal,
+            written: self.written.clone(),
+            bare: 0,
+        }
+    }
+
+    /// Whether it begins with something that is not known.
+    pub(super) fn is_unknown_from_start(&self) -> bool {
+        !self.is_literal && self.text.starts_with(UNKNOWN)
+    }
+
     /// The variable that the word sets, when it stands before a command: `A=b`.
     pub(super) fn assigns(&self) -> Option<&str> {
         let at = self.text.find('=').filter(|at| *at < self.bare)?;
@@ -197,4 +212,64 @@ impl Pieces {
         }
         false
     }
+}
+
+/// What `$'…'` stands for. `None` when its end is not where the grammar sees it, or when it holds
+/// what is no text.
+pub(super) fn ansi_c(source: &str) -> Option<String> {
+    let inner = source.strip_prefix("$'")?.strip_suffix('\'')?;
+    let mut text = String::new();
+    let mut letters = inner.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' => return None,
+            '\\' => text.push(escaped(&mut letters)?),
+            letter => text.push(letter),
+        }
+    }
+    Some(text)
+}
+
+type Letters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+/// The character after a backslash in `$'…'`. Zero ends a word for some shells, and bytes above
+/// 127 may be parts of a character: neither is worked out.
+fn escaped(letters: &mut Letters<'_>) -> Option<char> {
+    let letter = letters.next()?;
+    let code = match letter {
+        'n' => return Some('\n'),
+        't' => return Some('\t'),
+        '\\' | '\'' | '"' | '?' => return Some(letter),
+        'x' => digits(letters, 16, 2)?,
+        'u' => digits(letters, 16, 4)?,
+        'U' => digits(letters, 16, 8)?,
+        '0'..='7' => {
+            let first = letter.to_digit(8)?;
+            let mut code = first;
+            for _ in 0..2 {
+                let Some(digit) = letters.peek().and_then(|next| next.to_digit(8)) else {
+                    break;
+                };
+                letters.next();
+                code = code * 8 + digit;
+            }
+            code
+        }
+        // Control characters, and what shells read in different ways.
+        _ => return None,
+    };
+    let is_byte = !matches!(letter, 'u' | 'U');
+    char::from_u32(code).filter(|read| *read >= ' ' && (!is_byte || read.is_ascii()))
+}
+
+fn digits(letters: &mut Letters<'_>, radix: u32, most: usize) -> Option<u32> {
+    let mut code = None;
+    for _ in 0..most {
+        let Some(digit) = letters.peek().and_then(|next| next.to_digit(radix)) else {
+            break;
+        };
+        letters.next();
+        code = Some(code.unwrap_or(0) * radix + digit);
+    }
+    code
 }
