@@ -12,7 +12,7 @@ use longrein_protocol::tool::wire_name;
 use longrein_protocol::view::ContextPart;
 use longrein_protocol::{ActionId, BlobHash, Body};
 
-use crate::dialect::{Dialect, Head, Message, Parameters, Said};
+use crate::dialect::{Dialect, End, Head, Message, Parameters, Place, Said, Speaker};
 use crate::run::{ActionResult, Item, Run};
 
 /// What the harness tells every model before the agent's instructions.
@@ -98,24 +98,15 @@ pub fn compile(run: &Run, dialect: &dyn Dialect, content: &Content<'_>) -> Compi
     } else {
         frozen_fragments(run)
     };
-    let mut index = 0;
+    let mut places = Places::default();
     if keep == 0 {
         add.extend(head(run, dialect));
         for message in kept_messages(run, content) {
-            add.push((Section::Pinned, dialect.message(index, &message)));
-            index += 1;
+            let place = places.next(message.speaker());
+            add.push((Section::Pinned, dialect.placed(place, &message)));
         }
     } else {
-        let is_message = |section: Section| {
-            matches!(
-                section,
-                Section::Pinned | Section::Summary | Section::Conversation
-            )
-        };
-        index = run.fragments[..keep as usize]
-            .iter()
-            .filter(|fragment| is_message(fragment.part))
-            .count() as u32;
+        places = Places::after_frozen(run, keep);
     }
     let from = first_new_item(run);
     for item in run
@@ -124,11 +115,9 @@ pub fn compile(run: &Run, dialect: &dyn Dialect, content: &Content<'_>) -> Compi
         .iter()
         .skip((from - run.conversation.first) as usize)
     {
-        add.push((
-            Section::Conversation,
-            dialect.message(index, &message(item, content)),
-        ));
-        index += 1;
+        let message = message(item, content);
+        let place = places.next(message.speaker());
+        add.push((Section::Conversation, dialect.placed(place, &message)));
     }
     // Templates of some models refuse two messages of a user in a row, and a tail says little that
     // a person's words or a notice just before it do not.
@@ -138,18 +127,85 @@ pub fn compile(run: &Run, dialect: &dyn Dialect, content: &Content<'_>) -> Compi
     );
     if !after_words {
         let tail = Message::User { text: tail(run) };
-        add.push((Section::Tail, dialect.message(index, &tail)));
+        let place = places.tail();
+        add.push((Section::Tail, dialect.placed(place, &tail)));
     }
     let temperature = run.agent().and_then(|agent| agent.model.temperature);
     let parameters = Parameters {
         max_output_tokens: run.output_limit(),
         temperature,
+        thinking: None,
     };
-    add.push((Section::Closing, dialect.closing(parameters)));
+    let closing = dialect.closing_after(places.end(), parameters);
+    add.push((Section::Closing, closing));
     Compiled {
         keep,
         add,
         items: run.conversation.end(),
+    }
+}
+
+/// Counts the messages of a request.
+#[derive(Default)]
+struct Places {
+    index: u32,
+    after: Option<Speaker>,
+    has_tail: bool,
+}
+
+impl Places {
+    /// Goes on behind the fragments that the last request had as well.
+    fn after_frozen(run: &Run, keep: u32) -> Self {
+        let is_message = |section: Section| {
+            matches!(
+                section,
+                Section::Pinned | Section::Summary | Section::Conversation
+            )
+        };
+        let frozen = run.fragments.iter().take(keep as usize);
+        let index = frozen.filter(|fragment| is_message(fragment.part)).count() as u32;
+        let conversation = &run.conversation;
+        let before = first_new_item(run)
+            .checked_sub(conversation.first + 1)
+            .and_then(|position| conversation.items.get(position as usize));
+        let after = match before {
+            Some(Item::Person(_) | Item::Notice(_)) => Some(Speaker::Person),
+            Some(Item::Assistant(_)) => Some(Speaker::Model),
+            Some(Item::Result { .. }) => Some(Speaker::Tool),
+            // Only what was pinned stands before the first item, and that is the person's.
+            None => (index > 0).then_some(Speaker::Person),
+        };
+        Self {
+            index,
+            after,
+            has_tail: false,
+        }
+    }
+
+    fn next(&mut self, speaker: Speaker) -> Place {
+        let place = Place {
+            index: self.index,
+            after: self.after,
+            is_tail: false,
+        };
+        self.index += 1;
+        self.after = Some(speaker);
+        place
+    }
+
+    fn tail(&mut self) -> Place {
+        self.has_tail = true;
+        Place {
+            is_tail: true,
+            ..self.next(Speaker::Person)
+        }
+    }
+
+    fn end(&self) -> End {
+        End {
+            messages: self.index,
+            has_tail: self.has_tail,
+        }
     }
 }
 
@@ -171,11 +227,14 @@ pub fn side_request(
     let question = Message::User {
         text: question.to_owned(),
     };
-    bytes.push_str(&dialect.message(0, &question));
-    bytes.push_str(&dialect.closing(Parameters {
+    let mut places = Places::default();
+    bytes.push_str(&dialect.placed(places.next(question.speaker()), &question));
+    let parameters = Parameters {
         max_output_tokens,
         temperature: None,
-    }));
+        thinking: None,
+    };
+    bytes.push_str(&dialect.closing_after(places.end(), parameters));
     bytes
 }
 

@@ -40,6 +40,48 @@ pub enum Message {
     },
 }
 
+impl Message {
+    /// Who speaks it.
+    pub fn speaker(&self) -> Speaker {
+        match self {
+            Self::User { .. } => Speaker::Person,
+            Self::Assistant { .. } => Speaker::Model,
+            Self::Result { .. } => Speaker::Tool,
+        }
+    }
+}
+
+/// Who speaks a message, as far as the order of messages matters to a format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Speaker {
+    /// The person, or the harness in the person's place.
+    Person,
+    /// The model.
+    Model,
+    /// An action that returns.
+    Tool,
+}
+
+/// Where a message stands in its request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Counted from 0.
+    pub index: u32,
+    /// Who spoke the message before it.
+    pub after: Option<Speaker>,
+    /// Whether it is the tail, which the next request does not begin with.
+    pub is_tail: bool,
+}
+
+/// What the messages of a request end with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct End {
+    /// How many messages there are.
+    pub messages: u32,
+    /// Whether the last one is the tail.
+    pub has_tail: bool,
+}
+
 /// One block of what the model said.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Said {
@@ -77,10 +119,26 @@ pub struct Parameters {
     pub max_output_tokens: u32,
     /// Sampling temperature.
     pub temperature: Option<f64>,
+    /// How hard the model thinks before it answers; `None` leaves that to the provider.
+    pub thinking: Option<Thinking>,
+}
+
+/// How hard a model thinks before it answers. Each format maps it to what its provider offers;
+/// a model that can't do less or more does what comes nearest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Thinking {
+    /// Not at all.
+    Off,
+    /// A little.
+    Low,
+    /// For most tasks.
+    Medium,
+    /// As long as it takes.
+    High,
 }
 
 /// Turns a request into the bytes of one provider's format. The body is
-/// `head ‖ message(0) ‖ message(1) … ‖ closing`, byte for byte.
+/// `head ‖ placed(0) ‖ placed(1) … ‖ closing_after`, byte for byte.
 pub trait Dialect: Send + Sync {
     /// The bytes up to the first message, in pieces that name their part of the request.
     fn head(&self, head: Head<'_>) -> Vec<(Section, String)>;
@@ -90,4 +148,17 @@ pub trait Dialect: Send + Sync {
 
     /// The bytes after the last message.
     fn closing(&self, parameters: Parameters) -> String;
+
+    /// One message at its place. A format that joins the messages of one speaker, or marks where
+    /// the frozen front ends, looks at the place; to the others the index is enough.
+    ///
+    /// The bytes of a message that is not the tail must not depend on what comes after it.
+    fn placed(&self, place: Place, message: &Message) -> String {
+        self.message(place.index, message)
+    }
+
+    /// The bytes after the last message, for a format to which it matters what that was.
+    fn closing_after(&self, _end: End, parameters: Parameters) -> String {
+        self.closing(parameters)
+    }
 }
