@@ -79,11 +79,12 @@ fn of_bus(error: &zbus::Error) -> KeyError {
             cause: cause(error),
         },
         zbus::Error::FDO(error) => of_standard(error),
-        zbus::Error::Address(_) | zbus::Error::InputOutput(_) | zbus::Error::Handshake(_) => {
-            KeyError::NoBus {
-                cause: cause(error),
-            }
-        }
+        zbus::Error::Address(_)
+        | zbus::Error::Connection(..)
+        | zbus::Error::InputOutput(_)
+        | zbus::Error::Handshake(_) => KeyError::NoBus {
+            cause: cause(error),
+        },
         error => failed(error),
     }
 }

@@ -16,6 +16,16 @@ const MARK: &str = "\u{1}longrein parts ";
 /// How many letters of a secret's hash say that its parts belong together.
 const HASH_LETTERS: usize = 16;
 
+/// What the entry under a secret's name holds.
+enum Held {
+    /// The secret.
+    Whole,
+    /// Where its parts are.
+    Index(Index),
+    /// What looks like an index and is none.
+    Broken,
+}
+
 /// Which entries a secret in parts is made of.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Index {
@@ -25,18 +35,23 @@ struct Index {
     hash: String,
 }
 
+impl Held {
+    fn read(value: &[u8]) -> Self {
+        match value.strip_prefix(MARK.as_bytes()) {
+            None => Self::Whole,
+            Some(words) => Index::read(words).map_or(Self::Broken, Self::Index),
+        }
+    }
+}
+
 impl Index {
-    fn of(value: &[u8]) -> Option<Result<Self, ()>> {
-        let text = std::str::from_utf8(value).ok()?.strip_prefix(MARK)?;
-        let mut words = text.split(' ');
-        let index = (|| {
-            let set = words.next()?.parse().ok().filter(|set| *set < 2)?;
-            let count = words.next()?.parse().ok()?;
-            let hash = words.next()?.to_owned();
-            let sound = count <= SECRET_MAX_BYTES && words.next().is_none();
-            sound.then_some(Self { set, count, hash })
-        })();
-        Some(index.ok_or(()))
+    fn read(words: &[u8]) -> Option<Self> {
+        let mut words = std::str::from_utf8(words).ok()?.split(' ');
+        let set = words.next()?.parse().ok().filter(|set| *set < 2)?;
+        let count = words.next()?.parse().ok()?;
+        let hash = words.next()?.to_owned();
+        let sound = count <= SECRET_MAX_BYTES && words.next().is_none();
+        sound.then_some(Self { set, count, hash })
     }
 
     fn write(&self) -> String {
@@ -69,29 +84,34 @@ fn get_once(entries: &Entries, name: &SecretName) -> Result<Option<SecretText>, 
         return Ok(None);
     };
     let damaged = || Fault::Ours(KeyError::DamagedEntry { name: name.clone() });
-    let whole = match Index::of(&value) {
-        None => value,
-        Some(index) => {
-            let index = index.map_err(|()| damaged())?;
-            let mut whole = Zeroizing::new(Vec::with_capacity(SECRET_MAX_BYTES));
-            for at in 0..index.count {
-                let part = entries.read(&account(name, index.set, at))?;
-                let [part] = part.as_slice() else {
-                    return Err(damaged());
-                };
-                if whole.len() + part.len() > SECRET_MAX_BYTES {
-                    return Err(damaged());
-                }
-                whole.extend_from_slice(part);
-            }
-            if hash(&whole) != index.hash {
-                return Err(damaged());
-            }
-            whole
-        }
+    let whole = match Held::read(&value) {
+        Held::Whole => value,
+        Held::Index(index) => joined(entries, name, &index)?.ok_or_else(damaged)?,
+        Held::Broken => return Err(damaged()),
     };
     let secret = SecretText::from_utf8(whole.to_vec()).ok_or_else(damaged)?;
     Ok(Some(secret))
+}
+
+/// The parts as one; `None` when they do not belong together.
+fn joined(
+    entries: &Entries,
+    name: &SecretName,
+    index: &Index,
+) -> Result<Option<Zeroizing<Vec<u8>>>, Fault> {
+    // Made as long as it gets, so that growing leaves no copy behind.
+    let mut whole = Zeroizing::new(Vec::with_capacity(SECRET_MAX_BYTES));
+    for at in 0..index.count {
+        let part = entries.read(&account(name, index.set, at))?;
+        let [part] = part.as_slice() else {
+            return Ok(None);
+        };
+        if whole.len() + part.len() > SECRET_MAX_BYTES {
+            return Ok(None);
+        }
+        whole.extend_from_slice(part);
+    }
+    Ok((hash(&whole) == index.hash).then_some(whole))
 }
 
 /// The only value under this name.
@@ -142,9 +162,11 @@ pub(super) fn remove(entries: &Entries, name: &SecretName) -> Result<bool, Fault
 
 fn index(entries: &Entries, name: &SecretName) -> Result<Option<Index>, Fault> {
     let values = entries.read(name.as_str())?;
-    let index = values.iter().find_map(|value| Index::of(value));
     // One that can't be read is replaced like any other value.
-    Ok(index.and_then(Result::ok))
+    Ok(values.iter().find_map(|value| match Held::read(value) {
+        Held::Index(index) => Some(index),
+        Held::Whole | Held::Broken => None,
+    }))
 }
 
 fn remove_set(entries: &Entries, name: &SecretName, set: u8) -> Result<(), Fault> {

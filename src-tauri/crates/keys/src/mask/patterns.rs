@@ -127,7 +127,7 @@ fn in_base64(engine: &GeneralPurpose, secret: &[u8], before: usize) -> Spelling 
     bytes.extend_from_slice(secret);
     let encoded = Zeroizing::new(engine.encode(&*bytes));
     let foreign_first = [0, 2, 3][before];
-    let foreign_last = usize::from(bytes.len() % 3 != 0);
+    let foreign_last = usize::from(!bytes.len().is_multiple_of(3));
     let own = foreign_first..encoded.len() - foreign_last;
     Zeroizing::new(encoded.as_bytes()[own].to_vec())
 }
