@@ -1,10 +1,15 @@
 //! What a person may type, and the help that teaches it.
 
+mod answers;
+mod limits;
+
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use longrein_protocol::event::Verdict;
+
+pub use answers::{Accept, Answer, Approve, Deny, Rules, RulesAction, Settle, Settled, Undo};
+pub use limits::LimitArguments;
 
 const ABOUT: &str = "Gives an agent a long piece of work, and keeps every step of it on record";
 
@@ -22,8 +27,9 @@ Begin here:
   longrein runs                                    what ran, and what waits for you
   longrein show RUN                                one run: its steps, sources and files
   longrein resume RUN                              go on after a crash, a pause or a handoff
+  longrein approvals                               what waits for your answer, and how to give it
 
-A run may be named by the first letters of its id. With --json, each line of standard output is
+A run or an action may be named by the first letters of its id. With --json, each line of standard output is
 one event; progress goes to standard error.
 
 A provider is added in config.toml in the data folder:
@@ -31,8 +37,9 @@ A provider is added in config.toml in the data folder:
   format = \"openai-chat\"
   base_url = \"http://127.0.0.1:8080/v1\"
 
-Exit status: 0 accepted, or finished where the agent sets no criteria; 1 failed; 2 usage;
-3 waiting for you, with the command to go on printed; 130 cancelled or interrupted.";
+Exit status: 0 accepted, or finished where the agent sets no criteria; 1 failed, or answered
+before by somebody else; 2 usage; 3 waiting for you, with the command to go on printed;
+130 cancelled or interrupted.";
 
 /// The command line.
 #[derive(Parser, Debug)]
@@ -86,8 +93,18 @@ pub enum Command {
     Approve(Approve),
     /// Refuse an action
     Deny(Deny),
+    /// Answer a question that a run asks you
+    Answer(Answer),
+    /// Accept a result, or send it back
+    Accept(Accept),
     /// Say what became of an action that may or may not have happened
     Settle(Settle),
+    /// Take back what an action did, where its tool can
+    Undo(Undo),
+    /// List the rules that you made with “always”, or revoke one
+    Rules(Rules),
+    /// Take up every run that was going and that nobody drives
+    Drive,
     /// Run the demonstration: no key, no network
     Demo(Demo),
     /// List agents
@@ -118,9 +135,12 @@ Examples:
   longrein run research \"Compare the three best vector indexes\" --library ~/Papers
   longrein run my.agent.toml \"What changed in May?\" --model local/any
   longrein run research \"…\" --json > events.jsonl
+  longrein run research \"…\" --max-cost 2.50 --max-minutes 30
 
-Without a terminal, a run that needs your answer stops with status 3 and prints the command to
-go on; with --wait it keeps waiting. Ctrl-C stops the run; it can be resumed.")]
+A run stops before it passes a limit, with its state saved; resume can raise the limit. On a
+terminal a run asks you where it is. Without one, a run that needs your answer stops with status 3
+and prints the command to go on; with --wait it keeps waiting. Ctrl-C stops the run; it can be
+resumed.")]
 pub struct Run {
     /// An agent's name, or its file
     pub agent: String,
@@ -135,6 +155,9 @@ pub struct Run {
     /// Keep waiting when the run needs your answer
     #[arg(long)]
     pub wait: bool,
+    /// Limits instead of the agent's.
+    #[command(flatten)]
+    pub limits: LimitArguments,
 }
 
 /// `runs`.
@@ -187,8 +210,10 @@ pub struct Watch {
 Examples:
   longrein resume RUN                        go on where it stopped
   longrein resume RUN \"Only since 2024\"      say how to go on; after the end this opens a new turn
+  longrein resume RUN --max-cost 5           set a limit anew, and go on
   longrein resume RUN --take-over            end the process that drives it first
 
+A limit is the whole run's: --max-steps 120 lets it come to 120 steps, those it took included.
 A run that another process drives is followed instead.")]
 pub struct Resume {
     /// The run's id, or its first letters
@@ -204,6 +229,9 @@ pub struct Resume {
     /// Keep waiting when the run needs your answer
     #[arg(long)]
     pub wait: bool,
+    /// Limits that are set anew.
+    #[command(flatten)]
+    pub limits: LimitArguments,
 }
 
 /// `steer`.
@@ -213,53 +241,6 @@ pub struct Steer {
     pub run: String,
     /// What to say
     pub text: String,
-}
-
-/// `approve`.
-#[derive(Args, Debug)]
-pub struct Approve {
-    /// The action's id, or its first letters
-    pub action: String,
-}
-
-/// `deny`.
-#[derive(Args, Debug)]
-pub struct Deny {
-    /// The action's id, or its first letters
-    pub action: String,
-    /// Why; the model is told
-    #[arg(long, value_name = "TEXT")]
-    pub reason: String,
-}
-
-/// `settle`.
-#[derive(Args, Debug)]
-pub struct Settle {
-    /// The action's id, or its first letters
-    pub action: String,
-    /// What became of it
-    pub verdict: Settled,
-}
-
-/// What became of an action.
-#[derive(Clone, Copy, ValueEnum, Debug)]
-pub enum Settled {
-    /// It happened: the model is told so
-    Happened,
-    /// It did not happen: the model is told so
-    NotHappened,
-    /// Start it once more
-    Retry,
-}
-
-impl From<Settled> for Verdict {
-    fn from(settled: Settled) -> Self {
-        match settled {
-            Settled::Happened => Self::Happened,
-            Settled::NotHappened => Self::NotHappened,
-            Settled::Retry => Self::Retry,
-        }
-    }
 }
 
 /// `demo`.

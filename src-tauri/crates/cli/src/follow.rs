@@ -186,7 +186,7 @@ impl<'w> Watch<'w> {
                 let from = if is_snapshot { self.follow.from } else { 0 };
                 self.narrator.rows(&rows, from, self.screen);
                 if let Some(head) = head {
-                    self.narrator.head(head, seen.standing.reserved_tokens);
+                    self.narrator.head(head);
                 }
                 self.narrator.live(self.screen);
             }

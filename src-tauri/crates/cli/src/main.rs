@@ -5,6 +5,7 @@ mod ask;
 mod bench;
 mod commands;
 mod context;
+mod edit;
 mod failure;
 mod follow;
 mod hold;
@@ -14,6 +15,7 @@ mod pump;
 mod screen;
 mod summary;
 mod text;
+mod waits;
 mod warnings;
 
 use std::process::ExitCode;

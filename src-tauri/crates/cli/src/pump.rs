@@ -51,8 +51,6 @@ pub struct Standing {
     pub state: RunState,
     /// Whether something runs that can't simply be done again.
     pub acts: bool,
-    /// Tokens that the request in flight holds in reserve: counted as used, though they may not be.
-    pub reserved_tokens: u32,
 }
 
 impl Standing {
@@ -65,7 +63,6 @@ impl Standing {
             seq: run.seq,
             state: run.standing().0,
             acts,
-            reserved_tokens: run.reserved.0.saturating_add(run.reserved.1),
         }
     }
 }

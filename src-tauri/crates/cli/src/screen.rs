@@ -16,7 +16,7 @@ const DEFAULT_COLUMNS: usize = 80;
 const LEAST_COLUMNS: usize = 20;
 
 /// How a word is drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Tone {
     /// As it is.
     Plain,

@@ -1,13 +1,15 @@
 //! How a run stands, when a command about it ends: its state, its files, what it took, and the
 //! next command when something is owed.
 
+mod limits;
+
 use std::path::Path;
 
 use longrein_app::Longrein;
 use longrein_core::run::{Action, ActionStage, Phase, Run};
 use longrein_core::view::View;
 use longrein_protocol::RunId;
-use longrein_protocol::event::HandoffReason;
+use longrein_protocol::event::{Digest, HandoffReason};
 use longrein_protocol::view::{RowContent, RunHead, RunLine, RunState};
 use longrein_store::Log as _;
 
@@ -18,8 +20,16 @@ use crate::hold;
 use crate::screen::{Screen, Tone};
 use crate::text;
 
+pub use limits::{amount, budget, flag as limit_flag, typed};
+
 /// The columns of a label.
 const LABEL_COLUMNS: usize = 9;
+/// Commands in a remedy that the summary tells itself, with the run and the data folder in them.
+const OURS: [&str; 3] = [
+    "longrein settle",
+    "longrein resume RUN",
+    "longrein accept RUN",
+];
 
 /// Tells how a run stands after it was followed, and gives the exit status.
 ///
@@ -124,8 +134,12 @@ impl<'s> Summary<'s> {
     pub fn tell(&self, end: &End, screen: &mut Screen) -> Result<(), Failure> {
         self.tell_answer(screen)?;
         screen.result("")?;
+        let head = self.view.head();
         self.tell_state(end, screen)?;
-        self.tell_facts(&self.view.head(), screen)?;
+        if let Some(digest) = &head.digest {
+            tell_digest(digest, screen)?;
+        }
+        self.tell_facts(&head, screen)?;
         self.tell_next(end, screen)
     }
 
@@ -192,7 +206,8 @@ impl<'s> Summary<'s> {
         screen.result(&told)?;
         // A remedy that is a command of ours is told below, with the data folder in it.
         let remedy = text::plain(&remedy);
-        if !remedy.is_empty() && !remedy.contains("longrein settle") {
+        let is_told_below = OURS.iter().any(|ours| remedy.contains(ours));
+        if !remedy.is_empty() && !is_told_below {
             screen.result(&remedy)?;
         }
         Ok(())
@@ -233,6 +248,9 @@ impl<'s> Summary<'s> {
         );
         self.fact("steps", &head.steps.used.to_string(), screen)?;
         self.fact("tokens", &tokens, screen)?;
+        if head.money.known && !head.demo {
+            self.fact("cost", &limits::money(&head.money), screen)?;
+        }
         if self.is_damaged() {
             // The list knows the time of all events, which are more than these.
             return Ok(());
@@ -260,48 +278,35 @@ impl<'s> Summary<'s> {
             let command = self.context.run_command("resume", self.run);
             return vec![format!("Or end it and go on here: {command} --take-over")];
         }
-        let stage = |stage| {
-            self.view
-                .run()
-                .actions
-                .iter()
-                .filter(move |action| action.stage == stage)
-        };
-        let asked = stage(ActionStage::Asked).flat_map(|action| self.answers(action));
-        let uncertain = stage(ActionStage::Uncertain).map(|action| {
-            let words = format!("settle {} happened|not-happened|retry", action.id);
-            format!("Find out, then: {}", self.context.command(&words))
-        });
-        let owed: Vec<String> = match self.line.state {
-            RunState::Waiting => asked.collect(),
-            RunState::HandedOff => uncertain.collect(),
-            _ => Vec::new(),
-        };
+        let owed = self.owed();
         if !owed.is_empty() {
             return owed;
         }
-        let resume = || {
-            format!(
-                "Go on with: {}",
-                self.context.run_command("resume", self.run)
-            )
-        };
+        let command = |words: &str| self.context.command(words);
+        let run = self.run;
+        let resume = || format!("Go on with: {}", command(&format!("resume {run}")));
         match self.line.state {
             RunState::HandedOff => {
-                let say = format!("{} \"…\"", self.context.run_command("resume", self.run));
-                let say = self.words_help().then(|| format!("Or say how:  {say}"));
-                std::iter::once(resume()).chain(say).collect()
+                let mut next: Vec<String> = self.raise().into_iter().collect();
+                if next.is_empty() {
+                    next.push(resume());
+                }
+                if self.words_help() {
+                    let say = command(&format!("resume {run} \"…\""));
+                    next.push(format!("Or say how:  {say}"));
+                    let accept = command(&format!("accept {run}"));
+                    next.push(format!("Or take the result as it is:  {accept}"));
+                }
+                next
             }
             RunState::Waiting | RunState::Paused | RunState::Interrupted => vec![resume()],
             RunState::Running if matches!(end, End::Driven(_)) => vec![resume()],
-            RunState::Running => {
-                vec![format!(
-                    "Follow it with: {}",
-                    self.context.run_command("watch", self.run)
-                )]
-            }
+            RunState::Running => vec![format!(
+                "Follow it with: {}",
+                command(&format!("watch {run}"))
+            )],
             RunState::Unreadable => {
-                let check = self.context.run_command("log check", self.run);
+                let check = command(&format!("log check {run}"));
                 vec![format!("See what is damaged: {check}")]
             }
             RunState::Accepted | RunState::Unverified | RunState::Failed | RunState::Cancelled => {
@@ -310,18 +315,58 @@ impl<'s> Summary<'s> {
         }
     }
 
+    /// The command that raises the limit at which the run stopped.
+    fn raise(&self) -> Option<String> {
+        let reached = self.view.head().reached?;
+        let flag = limits::flag(reached.limit);
+        let enough = limits::typed(reached.limit, reached.suggested);
+        let words = format!("resume {} {flag} {enough}", self.run);
+        Some(format!("Raise it: {}", self.context.command(&words)))
+    }
+
+    /// What a person types to answer, where the run waits for an answer.
+    fn owed(&self) -> Vec<String> {
+        let command = |words: &str| self.context.command(words);
+        if !matches!(self.line.state, RunState::Waiting | RunState::HandedOff) {
+            return Vec::new();
+        }
+        let actions = &self.view.run().actions;
+        let mut owed: Vec<String> = actions
+            .iter()
+            .flat_map(|action| match action.stage {
+                ActionStage::Asked => self.approval(action),
+                ActionStage::Questioned => self.question(action),
+                ActionStage::Uncertain => {
+                    let words = format!("settle {} happened|not-happened|retry|stop", action.id);
+                    vec![format!("Find out, then: {}", command(&words))]
+                }
+                _ => Vec::new(),
+            })
+            .collect();
+        if self.view.head().acceptance.is_some() {
+            let run = self.run;
+            let accept = command(&format!("accept {run}"));
+            owed.push(format!("Accept it:        {accept}"));
+            owed.push(format!("Or send it back:  {accept} --send-back \"…\""));
+        }
+        owed
+    }
+
     /// Whether a run was handed off by a rule that a person's words can do something about.
     fn words_help(&self) -> bool {
-        use HandoffReason::{Budget, Loop, NoReply, Verification};
+        use HandoffReason::{Budget, Denied, Loop, NoProgress, NoReply, Verification};
         match self.view.run().phase {
             Phase::HandedOff { reason, .. } => {
-                matches!(reason, Budget | Loop | NoReply | Verification)
+                matches!(
+                    reason,
+                    Budget | Denied | Loop | NoProgress | NoReply | Verification
+                )
             }
             _ => false,
         }
     }
 
-    fn answers(&self, action: &Action) -> Vec<String> {
+    fn approval(&self, action: &Action) -> Vec<String> {
         let why = text::brief(&action.why, 200);
         let say = |words: &str| self.context.command(&format!("{words} {}", action.id));
         vec![
@@ -329,6 +374,40 @@ impl<'s> Summary<'s> {
             format!("Let it start:  {}", say("approve")),
             format!("Or refuse it:  {} --reason \"…\"", say("deny")),
         ]
+    }
+
+    fn question(&self, action: &Action) -> Vec<String> {
+        let asked = match self.view.action_row(&action.id).map(|row| &row.content) {
+            Some(RowContent::Action(row)) => row.question.as_ref(),
+            _ => None,
+        };
+        let mut lines = Vec::new();
+        if let Some(asked) = asked {
+            lines.push(format!("It asks you: {}", text::brief(&asked.text, 400)));
+            let options = asked.options.iter();
+            lines.extend(options.map(|option| format!("  {}", text::plain(option))));
+        }
+        let answer = self.context.command(&format!("answer {} \"…\"", action.id));
+        lines.push(format!("Answer it:  {answer}"));
+        lines
+    }
+}
+
+/// Where the work stands when a run was handed off.
+fn tell_digest(digest: &Digest, screen: &mut Screen) -> Result<(), Failure> {
+    for (label, lines) in [("Done:", &digest.done), ("Open:", &digest.open)] {
+        if lines.is_empty() {
+            continue;
+        }
+        let label = screen.result_painted(Tone::Quiet, label);
+        screen.result(&label)?;
+        for line in lines {
+            screen.result(&format!("  {}", text::plain(line)))?;
+        }
+    }
+    match digest.cost.as_str() {
+        "" => Ok(()),
+        cost => screen.result(&text::plain(cost)),
     }
 }
 

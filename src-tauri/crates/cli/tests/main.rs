@@ -1,6 +1,7 @@
 //! The command from outside: the real binary, real folders, a provider that is a stand-in.
 #![cfg(unix)]
 
+mod always;
 mod answers;
 mod bench;
 mod counting;
@@ -11,9 +12,13 @@ mod disk;
 mod events;
 mod interrupt;
 mod kills;
+mod limits;
 mod looking;
 mod processes;
+mod settling;
 mod streaming;
 mod support;
+mod taking_up;
 mod terminal;
+mod waiting;
 mod wrong_input;

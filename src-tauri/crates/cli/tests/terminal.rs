@@ -14,6 +14,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::json;
 
+use crate::counting::{Counting, MARK};
 use crate::support::{Home, Provider, of_type, until};
 
 const COLUMNS: u16 = 60;
@@ -80,6 +81,13 @@ impl Terminal {
         until(words, || self.screen().contains(words).then_some(()));
     }
 
+    /// Waits until words stand there so often.
+    fn see_again(&self, words: &str, times: usize) {
+        until(words, || {
+            (self.screen().matches(words).count() >= times).then_some(())
+        });
+    }
+
     fn type_line(&mut self, line: &str) {
         writeln!(self.keys, "{line}").unwrap();
     }
@@ -114,24 +122,23 @@ fn asking() -> (Home, Provider) {
 fn an_action_is_approved_where_the_run_is_watched_and_never_by_a_bare_enter() {
     let (home, _provider) = asking();
     let mut terminal = Terminal::start(home.command(&["run", &home.agent(ASK), "Write it."]));
-    terminal.see("Let it start?");
+    terminal.see("Let it start? [a]pprove, [e]dit, [d]eny");
     assert!(
         terminal.screen().contains("\"path\": \"a.txt\""),
         "{}",
         terminal.screen()
     );
     terminal.type_line("");
-    until("the question again", || {
-        (terminal.screen().matches("Let it start?").count() == 2).then_some(())
-    });
+    terminal.see_again("Let it start?", 2);
     assert!(
         terminal.screen().contains("An empty line is no answer."),
         "{}",
         terminal.screen()
     );
     terminal.type_line("y");
-    terminal.see("“y” is no answer: yes and later are whole words");
-    terminal.type_line("yes");
+    terminal.see("“y” is no answer.");
+    terminal.see_again("Let it start?", 3);
+    terminal.type_line("a");
     assert_eq!(terminal.end(), 0, "{}", terminal.screen());
     let events = home.events(&home.only_run());
     assert_eq!(of_type(&events, "action.started").len(), 1);
@@ -139,6 +146,129 @@ fn an_action_is_approved_where_the_run_is_watched_and_never_by_a_bare_enter() {
         of_type(&events, "run.resumed").is_empty(),
         "the run was not let go"
     );
+}
+
+#[test]
+fn what_is_typed_before_a_question_is_seen_answers_nothing() {
+    let manner = Manner {
+        hold_after: Some(1),
+        ..Manner::default()
+    };
+    let script = vec![
+        call("write_file", json!({"path": "a.txt", "content": "x"})),
+        say("Done."),
+    ];
+    let provider = Provider::start(Setup::scripted(script).in_manner(manner));
+    let home = Home::with(&provider);
+    let mut terminal = Terminal::start(home.command(&["run", &home.agent(ASK), "Write it."]));
+    provider.held(1);
+    terminal.type_line("a");
+    provider.mock.gate().open();
+    terminal.see("Let it start?");
+    terminal.type_line("later");
+    assert_eq!(terminal.end(), 3, "{}", terminal.screen());
+    let events = home.events(&home.only_run());
+    assert!(of_type(&events, "approval.resolved").is_empty());
+}
+
+#[test]
+fn arguments_are_edited_in_the_editor_until_they_fit() {
+    let (home, _provider) = asking();
+    // Writes what does not fit the first time, and what does the second time.
+    let editor = home.write(
+        "editor.sh",
+        "if [ -e \"$HOME/edited\" ]; then path='\"b.txt\"'; else path=7; fi\n\
+         touch \"$HOME/edited\"\n\
+         printf '{\"path\": %s, \"content\": \"edited\"}' \"$path\" > \"$1\"\n",
+    );
+    let mut command = home.command(&["run", &home.agent(ASK), "Write it."]);
+    command.env("EDITOR", format!("sh {editor}"));
+    let mut terminal = Terminal::start(command);
+    terminal.see("Let it start?");
+    terminal.type_line("e");
+    terminal.see("Edit it once more? y/N:");
+    assert!(terminal.screen().contains("/path"), "{}", terminal.screen());
+    terminal.type_line("y");
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    let run = home.only_run();
+    let file = home.path().join("data.work").join(&run).join("b.txt");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "edited");
+}
+
+#[test]
+fn always_on_a_terminal_shows_what_it_matches_and_asks_once_more() {
+    let script = vec![
+        call("write_file", json!({"path": "a.txt", "content": "x"})),
+        call("write_file", json!({"path": "a.txt", "content": "y"})),
+        say("Done."),
+    ];
+    let provider = Provider::start(Setup::scripted(script));
+    let home = Home::with(&provider);
+    let reads = "[tools]\nallow = [\"files\"]\n\n[tools.write_file]\neffect = \"reversible\"\n";
+    let mut terminal = Terminal::start(home.command(&["run", &home.agent(reads), "Write it."]));
+    terminal.see("a[l]ways");
+    terminal.type_line("l");
+    terminal.see("in this [r]un");
+    terminal.type_line("r");
+    terminal.see("From now on, in this run, this starts without asking:");
+    terminal.see("Make this rule, and let it start? y/N:");
+    terminal.type_line("");
+    terminal.see_again("Let it start? [a]pprove", 2);
+    terminal.type_line("l");
+    terminal.see_again("in this [r]un", 2);
+    terminal.type_line("r");
+    terminal.see_again("Make this rule, and let it start? y/N:", 2);
+    terminal.type_line("y");
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    let events = home.events(&home.only_run());
+    assert_eq!(of_type(&events, "approval.requested").len(), 1);
+    assert_eq!(of_type(&events, "action.started").len(), 2);
+}
+
+#[test]
+fn a_question_is_answered_by_its_number_and_a_result_accepted_in_place() {
+    let ask = json!({"question": "Which channel?", "options": ["#lab", "#ann"]});
+    let provider = Provider::start(Setup::scripted(vec![call("ask_person", ask), say("Done.")]));
+    let home = Home::with(&provider);
+    let agent = home.agent("[[done_when]]\nperson = \"Is it right?\"\n");
+    let mut terminal = Terminal::start(home.command(&["run", &agent, "Post it."]));
+    terminal.see("A number, or your own words");
+    terminal.type_line("2");
+    terminal.see("Accept it? [a]ccept, [s]end back");
+    terminal.type_line("a");
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    assert_eq!(provider.mock.seen()[1].last_result().unwrap(), "#ann");
+    assert_eq!(home.runs()[0]["state"], "accepted");
+}
+
+#[test]
+fn a_question_that_is_answered_elsewhere_is_no_longer_asked_here() {
+    let (home, _provider) = asking();
+    let mut terminal = Terminal::start(home.command(&["run", &home.agent(ASK), "Write it."]));
+    terminal.see("Let it start?");
+    let waiting = home.run(&["approvals", "--json"]).json();
+    let approved = home.run(&["approve", waiting[0]["action"].as_str().unwrap()]);
+    assert_eq!(approved.status, 0, "{approved}");
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    terminal.see("It was answered elsewhere.");
+}
+
+#[test]
+fn what_became_of_an_action_is_asked_in_place_and_the_run_goes_on() {
+    let script = vec![call(MARK, json!({"label": "one"})), say("Marked.")];
+    let counting = Counting::new(true, Setup::scripted(script));
+    let home = &counting.home;
+    let driving = home.spawn(&["run", &counting.agent("allow"), "Mark it."]);
+    let run = driving.run_id();
+    counting.held();
+    driving.kill();
+    counting.let_go();
+    let mut terminal = Terminal::start(home.command(&["resume", &run]));
+    terminal.see("What became of it? [h]appened");
+    terminal.type_line("h");
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    assert_eq!(counting.labels(), ["one"]);
+    assert_eq!(home.runs()[0]["state"], "unverified");
 }
 
 #[test]

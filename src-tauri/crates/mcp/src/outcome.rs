@@ -12,6 +12,13 @@ const ERROR_BYTES: usize = 2_000;
 /// The longest result that is its own outcome line.
 const OUTCOME_BYTES: usize = 60;
 
+/// Where a result's `_meta` says what names the effect to the server: what takes it back is given
+/// this.
+const META_RECEIPT: &str = "longrein/receipt";
+
+/// The longest receipt; a longer one is no name.
+const RECEIPT_BYTES: usize = 1_000;
+
 /// Takes a result: its texts joined, its structured content as JSON, and a note for each part
 /// that is no text.
 pub(crate) fn of_result(
@@ -41,8 +48,16 @@ pub(crate) fn of_result(
     Ok(ToolOutput {
         outcome: outcome_of(&text),
         parts: vec![Part::Text(text)],
+        receipt: receipt_of(&result, secrets),
         ..ToolOutput::default()
     })
+}
+
+fn receipt_of(result: &CallToolResult, secrets: &Secrets) -> Option<String> {
+    let said = result.meta.as_ref()?.0.get(META_RECEIPT)?.as_str()?;
+    let receipt = secrets.mask(plain(said));
+    let is_name = !receipt.trim().is_empty() && receipt.len() <= RECEIPT_BYTES;
+    is_name.then_some(receipt)
 }
 
 /// One part of a result in words.
@@ -145,6 +160,21 @@ mod tests {
         let alone = json!({"content": [], "structuredContent": {"n": 1}});
         assert_eq!(output(alone).unwrap().0, "{\"n\":1}");
         assert_eq!(output(json!({"content": []})).unwrap().1, "nothing");
+    }
+
+    #[test]
+    fn a_receipt_is_taken_from_where_servers_put_what_is_for_the_harness() {
+        let receipt = |meta: serde_json::Value| {
+            let result = json!({"content": [], "_meta": meta});
+            let result = serde_json::from_value(result).unwrap();
+            of_result(result, &Secrets::default()).unwrap().receipt
+        };
+        let said = receipt(json!({"longrein/receipt": "post-7\u{1b}[2J"}));
+        assert_eq!(said.as_deref(), Some("post-7"));
+        for none in [json!({}), json!({"longrein/receipt": " "}), json!({"longrein/receipt": 7})] {
+            assert_eq!(receipt(none), None);
+        }
+        assert_eq!(receipt(json!({"longrein/receipt": "x".repeat(1_001)})), None);
     }
 
     #[test]

@@ -134,6 +134,9 @@ pub(crate) fn named_action(payload: &Payload) -> Option<&str> {
     match payload {
         Payload::ApprovalRequested(event) => Some(&event.action.0),
         Payload::ActionUncertain(event) => Some(&event.action.0),
+        Payload::QuestionAsked(event) => Some(&event.action.0),
+        // What left a receipt may be taken back.
+        Payload::ActionFinished(event) if event.receipt.is_some() => Some(&event.action.0),
         _ => None,
     }
 }

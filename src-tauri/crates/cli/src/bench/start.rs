@@ -39,6 +39,7 @@ pub fn first_request(context: &Context) -> Result<Status, Failure> {
                 question: "What does a step cost?".to_owned(),
                 model: Some(DEMO_MODEL.to_owned()),
                 library: Some(Vec::new()),
+                ..NewRun::default()
             })
             .await?;
         let mut follower = app.follow(driving.run, 1)?;

@@ -11,7 +11,7 @@ use longrein_protocol::event::{Payload, RunCreated};
 use longrein_protocol::source::CriterionResult;
 use longrein_protocol::{BlobHash, Effect, HARNESS_VERSION, Millis, Repeat, ToolSpec};
 use longrein_runtime::ports::{
-    Clock, LiveText, Model, ModelError, NoLiveText, RunContext, Tool, ToolCall, ToolError,
+    Asks, Clock, LiveText, Model, ModelError, NoLiveText, RunContext, Tool, ToolCall, ToolError,
     ToolOutput, Verifier,
 };
 use longrein_runtime::world::{ToolBox, Unavailable, World};
@@ -67,6 +67,7 @@ impl BenchWorld {
         agent.budget.steps = STEPS_BUDGET;
         agent.budget.tokens_in = None;
         agent.budget.working_minutes = None;
+        agent.budget.idle_steps = None;
         Payload::RunCreated(RunCreated {
             agent_hash: BlobHash::of(agent.name.as_bytes()),
             agent,
@@ -74,6 +75,10 @@ impl BenchWorld {
             window_tokens: WINDOW_TOKENS,
             harness: HARNESS_VERSION.to_owned(),
             workspace: String::new(),
+            price: None,
+            tainted: false,
+            private: false,
+            depth: 0,
             parent: None,
         })
     }
@@ -108,7 +113,12 @@ struct NothingToVerify;
 
 #[async_trait]
 impl Verifier for NothingToVerify {
-    async fn verify(&self, _criteria: &[Criterion], _context: &RunContext) -> Vec<CriterionResult> {
+    async fn verify(
+        &self,
+        _criteria: &[Criterion],
+        _context: &RunContext,
+        _asks: &dyn Asks,
+    ) -> Vec<CriterionResult> {
         Vec::new()
     }
 }
@@ -135,6 +145,8 @@ impl Tick {
             timeout_ms: TICK_LIMIT_MS,
             result_tokens: RESULT_TOKENS,
             path_arguments: Vec::new(),
+            reach: longrein_protocol::tool::Reach::default(),
+            recovery: longrein_protocol::tool::Recovery::default(),
             untrusted: false,
         };
         Self { spec }

@@ -1,12 +1,18 @@
 //! One module for each family of commands.
 
 mod agents;
+mod answers;
 mod approvals;
+mod before;
 mod drive;
 mod export;
+mod giving;
 mod log;
 mod machine;
 mod read;
+mod resume;
+mod rules;
+mod take_up;
 mod wishes;
 
 use std::future::Future;
@@ -31,14 +37,19 @@ pub fn run(context: &Context, command: Command) -> Result<Status, Failure> {
     match command {
         Command::Run(run) => driving(drive::run(context, run)),
         Command::Demo(demo) => driving(drive::demo(context, demo)),
-        Command::Resume(resume) => driving(drive::resume(context, resume)),
+        Command::Resume(resume) => driving(resume::resume(context, resume)),
         Command::Watch(watch) => light(drive::watch(context, watch)),
         Command::Cancel(run) => driving(wishes::cancel(context, &run.run)),
         Command::Pause(run) => driving(wishes::pause(context, &run.run)),
         Command::Steer(steer) => driving(wishes::steer(context, steer)),
-        Command::Approve(approve) => driving(wishes::approve(context, &approve.action)),
-        Command::Deny(deny) => driving(wishes::deny(context, deny)),
-        Command::Settle(settle) => driving(wishes::settle(context, settle)),
+        Command::Approve(approve) => driving(answers::approve(context, approve)),
+        Command::Deny(deny) => driving(answers::deny(context, deny)),
+        Command::Answer(answer) => driving(answers::answer(context, answer)),
+        Command::Accept(accept) => driving(answers::accept(context, accept)),
+        Command::Settle(settle) => driving(answers::settle(context, settle)),
+        Command::Undo(undo) => driving(answers::undo(context, undo)),
+        Command::Drive => driving(take_up::drive(context)),
+        Command::Rules(rules) => light(rules::rules(context, rules)),
         Command::Approvals => light(approvals::list(context)),
         Command::Runs(runs) => light(read::runs(context, runs.limit)),
         Command::Show(show) => light(read::show(context, show)),

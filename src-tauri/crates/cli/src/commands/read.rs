@@ -16,11 +16,12 @@ use crate::screen::{Screen, Tone};
 use crate::summary::{self, Summary};
 use crate::text;
 
-/// Columns of the list of runs: id, state, agent, time. What is left is the title's.
+/// Columns of the list of runs: id, state, agent, time, cost. What is left is the title's.
 const ID_COLUMNS: usize = 26;
 const STATE_COLUMNS: usize = 15;
 const AGENT_COLUMNS: usize = 12;
 const TIME_COLUMNS: usize = 12;
+const COST_COLUMNS: usize = 7;
 /// The columns of a title where no terminal cuts it.
 const TITLE_COLUMNS: usize = 120;
 /// Runs that are read at once.
@@ -74,14 +75,20 @@ fn tell_line(line: &RunLine, screen: &mut Screen) -> Result<(), Failure> {
         TIME_COLUMNS,
     );
     let agent = text::cell(&text::plain(&line.agent), AGENT_COLUMNS);
-    let used = ID_COLUMNS + STATE_COLUMNS + AGENT_COLUMNS + TIME_COLUMNS + 4;
+    let cost = line.cost_micro.filter(|_| !line.demo);
+    let cost = cost
+        .map(|micro| text::dollars(micro.into()))
+        .unwrap_or_default();
+    let cost = text::cell(&cost, COST_COLUMNS);
+    let used = ID_COLUMNS + STATE_COLUMNS + AGENT_COLUMNS + TIME_COLUMNS + COST_COLUMNS + 5;
     let left = screen.columns_left(used, TITLE_COLUMNS);
     let title = text::brief(&line.title, TITLE_COLUMNS);
     let title = text::fit(&title, left);
     screen.result(&format!(
-        "{} {state} {agent} {} {title}",
+        "{} {state} {agent} {} {} {title}",
         text::cell(&line.run, ID_COLUMNS),
         screen.result_painted(Tone::Quiet, &when),
+        screen.result_painted(Tone::Quiet, &cost),
     ))?;
     let owes = matches!(
         line.state,
@@ -169,16 +176,25 @@ fn tell_panel(view: &View, screen: &mut Screen) -> Result<(), Failure> {
         let words = format!("{} {}{place}", text::cell(&source.id, 5), source.meta.title);
         screen.result(&format!("  {}", text::plain(&words)))?;
     }
+    let budget = summary::budget(&head);
+    section("Limits", !budget.is_empty(), screen)?;
+    for words in &budget {
+        screen.result(&format!("  {words}"))?;
+    }
+    section("Rules beside the agent's", !head.rules.is_empty(), screen)?;
+    for rule in &head.rules {
+        screen.result(&format!("  {}", narrate::rule_words(rule)))?;
+    }
     section(
         "Checked",
         !head.done_when.is_empty() && head.verified,
         screen,
     )?;
     for result in &head.done_when {
-        let (tone, word) = if result.holds {
-            (Tone::Good, "holds")
-        } else {
-            (Tone::Bad, "fails")
+        let (tone, word) = match (result.holds, result.waits) {
+            (true, _) => (Tone::Good, "holds"),
+            (false, true) => (Tone::Accent, "waits"),
+            (false, false) => (Tone::Bad, "fails"),
         };
         let word = screen.result_painted(tone, word);
         let words = text::plain(&format!("{}: {}", result.criterion, result.evidence));

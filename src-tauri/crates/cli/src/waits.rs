@@ -1,0 +1,273 @@
+//! What of a run waits for a person: approvals, questions, acceptances, actions in doubt.
+
+use std::collections::HashMap;
+
+use longrein_app::Longrein;
+use longrein_core::policy;
+use longrein_core::run::{Acceptance, Action, ActionStage, Phase, Run};
+use longrein_protocol::agent::PolicyRule;
+use longrein_protocol::event::{Event, Payload};
+use longrein_protocol::gate::Check;
+use longrein_protocol::view::RunLine;
+use longrein_protocol::{ActionId, Body, Millis, RunId};
+use longrein_runtime::history;
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::hold;
+
+/// What of a run waits for a person.
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    /// The run as its log says.
+    pub run: Run,
+    /// What waits, in the order of the actions; an acceptance comes last.
+    pub asks: Vec<Ask>,
+}
+
+/// One thing that waits for a person.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ask {
+    /// Since when.
+    pub since: Millis,
+    /// What it is.
+    pub what: What,
+}
+
+/// What waits for a person.
+#[derive(Clone, PartialEq, Debug)]
+pub enum What {
+    /// Whether an action may start.
+    Approval {
+        /// The action.
+        action: Box<Action>,
+        /// What each check of the gate said.
+        checks: Vec<Check>,
+        /// The rules that "always" would make, all of them together.
+        offers: Vec<PolicyRule>,
+    },
+    /// A question of the model.
+    Question {
+        /// The action by which it asks.
+        action: Box<Action>,
+        /// The question.
+        question: Body,
+        /// Answers that it offers.
+        options: Vec<String>,
+    },
+    /// Whether the result is accepted.
+    Acceptance {
+        /// What the person is asked.
+        text: String,
+    },
+    /// What became of an action that may or may not have happened.
+    Verdict {
+        /// The action.
+        action: Box<Action>,
+    },
+}
+
+impl What {
+    /// The action that it is about, if it is about one.
+    pub fn action(&self) -> Option<&Action> {
+        match self {
+            Self::Approval { action, .. }
+            | Self::Question { action, .. }
+            | Self::Verdict { action } => Some(action),
+            Self::Acceptance { .. } => None,
+        }
+    }
+
+    /// What it waits for, as scripts read it.
+    pub fn waits_for(&self) -> &'static str {
+        match self {
+            Self::Approval { .. } => "approval",
+            Self::Question { .. } => "answer",
+            Self::Acceptance { .. } => "acceptance",
+            Self::Verdict { .. } => "verdict",
+        }
+    }
+
+    /// The commands by which a person answers, without the name of the program.
+    pub fn commands(&self, run: RunId) -> Vec<String> {
+        match self {
+            Self::Approval { action, .. } => vec![
+                format!("approve {}", action.id),
+                format!("deny {} --reason \"…\"", action.id),
+            ],
+            Self::Question { action, .. } => vec![format!("answer {} \"…\"", action.id)],
+            Self::Acceptance { .. } => vec![
+                format!("accept {run}"),
+                format!("accept {run} --send-back \"…\""),
+            ],
+            Self::Verdict { action } => vec![format!(
+                "settle {} happened|not-happened|retry|stop",
+                action.id
+            )],
+        }
+    }
+}
+
+/// What the log says of an action that is, or was, asked about.
+#[derive(Default)]
+struct Asked {
+    at: Millis,
+    checks: Vec<Check>,
+    offers: Vec<PolicyRule>,
+    question: Body,
+    options: Vec<String>,
+}
+
+#[derive(Default)]
+struct Fold {
+    run: Run,
+    asked: HashMap<ActionId, Asked>,
+    acceptance_at: Millis,
+}
+
+/// What of a run waits for a person now. Of one whose log is damaged nothing does, since no
+/// answer would be taken.
+///
+/// # Errors
+/// What reading gives.
+pub async fn of(app: &Longrein, run: RunId) -> Result<Waits, Failure> {
+    let mut fold = Fold::default();
+    let mut take = |event: &Event| fold.take(event);
+    let damage = history::each_event(app.store(), run, &mut take).await?;
+    let mut waits = fold.finish();
+    if damage.is_some() {
+        waits.asks.clear();
+    }
+    Ok(waits)
+}
+
+impl Fold {
+    fn take(&mut self, event: &Event) {
+        self.run.apply(event);
+        match &event.payload {
+            Payload::ActionDecided(decided) => {
+                self.of(&decided.action).checks.clone_from(&decided.checks);
+            }
+            Payload::ApprovalRequested(asked) => {
+                let of = self.of(&asked.action);
+                of.at = event.at;
+                of.offers.clone_from(&asked.offers);
+            }
+            Payload::QuestionAsked(asked) => {
+                let of = self.of(&asked.action);
+                of.at = event.at;
+                of.question = asked.question.clone();
+                of.options.clone_from(&asked.options);
+            }
+            Payload::ActionUncertain(uncertain) => self.of(&uncertain.action).at = event.at,
+            Payload::AcceptanceRequested(_) => self.acceptance_at = event.at,
+            _ => {}
+        }
+        // Actions that left the step are never asked about again.
+        if self.run.actions.is_empty() {
+            self.asked.clear();
+        }
+    }
+
+    fn of(&mut self, action: &ActionId) -> &mut Asked {
+        self.asked.entry(action.clone()).or_default()
+    }
+
+    fn finish(mut self) -> Waits {
+        if self.run.phase == Phase::Cancelled {
+            return Waits {
+                run: self.run,
+                asks: Vec::new(),
+            };
+        }
+        let mut asks = Vec::new();
+        for action in &self.run.actions {
+            let asked = self.asked.remove(&action.id).unwrap_or_default();
+            let boxed = || Box::new(action.clone());
+            let what = match action.stage {
+                ActionStage::Asked => What::Approval {
+                    action: boxed(),
+                    checks: asked.checks,
+                    offers: asked.offers,
+                },
+                ActionStage::Questioned => What::Question {
+                    action: boxed(),
+                    question: asked.question,
+                    options: asked.options,
+                },
+                ActionStage::Uncertain => What::Verdict { action: boxed() },
+                _ => continue,
+            };
+            asks.push(Ask {
+                since: asked.at,
+                what,
+            });
+        }
+        if let Acceptance::Asked(text) = &self.run.acceptance {
+            asks.push(Ask {
+                since: self.acceptance_at,
+                what: What::Acceptance { text: text.clone() },
+            });
+        }
+        Waits {
+            run: self.run,
+            asks,
+        }
+    }
+}
+
+/// Something that waits, as a line of JSON.
+///
+/// # Errors
+/// What reading gives.
+pub async fn json(
+    context: &Context,
+    app: &Longrein,
+    (run, line): (RunId, &RunLine),
+    ask: &Ask,
+) -> Result<Value, Failure> {
+    let holder = hold::holder(app, run).await?;
+    let driven_by = holder.map(|holder| json!({"pid": holder.pid, "command": holder.command}));
+    let commands = ask.what.commands(run);
+    let answer: Vec<String> = commands
+        .iter()
+        .map(|words| context.command(words))
+        .collect();
+    let mut value = json!({
+        "run": line.run,
+        "title": line.title,
+        "agent": line.agent,
+        "waits_for": ask.what.waits_for(),
+        "since": ask.since,
+        "driven_by": driven_by,
+        "answer": answer,
+    });
+    if let Some(action) = ask.what.action() {
+        let arguments = app.content(&action.arguments).await?;
+        value["action"] = json!(action.id);
+        value["tool"] = json!(action.tool);
+        value["effect"] = json!(action.effect);
+        value["arguments"] = serde_json::from_slice(&arguments).unwrap_or_default();
+        value["why"] = json!(action.why);
+    }
+    match &ask.what {
+        What::Approval { checks, offers, .. } => {
+            value["checks"] = json!(checks);
+            let rules = offers
+                .iter()
+                .map(|rule| json!({"matches": policy::in_words(rule), "rule": rule}));
+            value["always"] = rules.collect();
+        }
+        What::Question {
+            question, options, ..
+        } => {
+            let question = app.content(question).await?;
+            value["question"] = json!(String::from_utf8_lossy(&question));
+            value["options"] = json!(options);
+        }
+        What::Acceptance { text } => value["question"] = json!(text),
+        What::Verdict { .. } => {}
+    }
+    Ok(value)
+}
