@@ -10,16 +10,46 @@ use std::time::Duration;
 use longrein_protocol::block::ModelErrorClass;
 use longrein_runtime::ports::ModelError;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use reqwest::{Client, RequestBuilder, Url};
 use rustls_platform_verifier::BuilderVerifierExt;
+use zeroize::Zeroizing;
 
 use crate::fault::Provider;
-use crate::secret::{MASK, Secret};
+use crate::format::ModelConfig;
+use crate::secret::MASK;
+
+/// Names and values behind the question mark of an address.
+pub(crate) type Query = [(&'static str, &'static str)];
+
+/// How the addresses and headers of a format look.
+#[derive(Debug)]
+pub(crate) struct Manners {
+    /// The format's name.
+    pub format: &'static str,
+    /// The header that carries the key.
+    pub key_header: KeyHeader,
+    /// What every request says besides.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// The version that base addresses end in. With `adds_version` it is added where it is
+    /// missing, since the provider's own libraries do so and people copy addresses from them.
+    pub version: &'static str,
+    pub adds_version: bool,
+}
+
+/// The header that carries a key. Never the address: addresses get into logs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum KeyHeader {
+    /// `authorization: Bearer …`
+    Bearer,
+    /// The key alone, under this name.
+    Named(&'static str),
+}
 
 /// A provider's address with the client that talks to it.
 pub(crate) struct Endpoint {
     pub provider: Provider,
+    manners: &'static Manners,
     url: Option<Url>,
     connect_timeout: Duration,
     client: OnceLock<Client>,
@@ -36,47 +66,57 @@ struct NoSuchHost {
 impl Endpoint {
     /// Keeps the address; nothing is opened yet. An address that can't be read is reported with
     /// the first request.
-    pub fn new(
-        name: &str,
-        model: &str,
-        base_url: &str,
-        key: Option<Secret>,
-        connect_timeout: Duration,
-    ) -> Self {
-        let url = Url::parse(base_url.trim())
+    pub fn new(config: &ModelConfig, manners: &'static Manners) -> Self {
+        let url = Url::parse(config.base_url.trim())
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let shown_url = url
             .as_ref()
             .map_or_else(|| "its base_url".to_owned(), shown);
         let provider = Provider {
-            name: name.to_owned(),
-            model: model.to_owned(),
+            name: config.provider.clone(),
+            model: config.model.clone(),
             shown_url,
-            key,
+            key: config.key.clone(),
+            format: manners.format,
+            address_hint: manners.version,
         };
         Self {
             provider,
+            manners,
             url,
-            connect_timeout,
+            connect_timeout: config.limits.connect,
             client: OnceLock::new(),
         }
     }
 
-    /// Whether this is OpenAI itself, which calls some parameters otherwise than its imitators.
-    pub fn is_openai(&self) -> bool {
-        self.url.as_ref().and_then(Url::host_str) == Some("api.openai.com")
+    /// The host of the address; empty where there is none.
+    pub fn host(&self) -> &str {
+        self.url
+            .as_ref()
+            .and_then(Url::host_str)
+            .unwrap_or_default()
+    }
+
+    /// The port of the address.
+    pub fn port(&self) -> Option<u16> {
+        self.url.as_ref().and_then(Url::port_or_known_default)
     }
 
     /// A `GET` of a path beneath the base address.
-    pub fn get(&self, path: &[&str]) -> Result<RequestBuilder, ModelError> {
-        let url = self.url_of(path)?;
+    pub fn get(&self, path: &[&str], query: &Query) -> Result<RequestBuilder, ModelError> {
+        let url = self.url_of(path, query)?;
         self.authorized(self.client()?.get(url))
     }
 
     /// A `POST` of JSON to a path beneath the base address.
-    pub fn post(&self, path: &[&str], body: Vec<u8>) -> Result<RequestBuilder, ModelError> {
-        let url = self.url_of(path)?;
+    pub fn post(
+        &self,
+        path: &[&str],
+        query: &Query,
+        body: Vec<u8>,
+    ) -> Result<RequestBuilder, ModelError> {
+        let url = self.url_of(path, query)?;
         let request = self
             .client()?
             .post(url)
@@ -85,36 +125,57 @@ impl Endpoint {
         self.authorized(request)
     }
 
-    fn url_of(&self, path: &[&str]) -> Result<Url, ModelError> {
+    fn url_of(&self, path: &[&str], query: &Query) -> Result<Url, ModelError> {
         let name = &self.provider.name;
+        let version = self.manners.version;
         let mut url = self.url.clone().ok_or_else(|| {
             self.provider.fault(
                 ModelErrorClass::BadRequest,
                 format!("The base_url of provider {name} is not an http or https address."),
-                format!("Write base_url of provider {name} like http://127.0.0.1:8080/v1."),
+                format!("Write base_url of provider {name} like http://127.0.0.1:8080{version}."),
             )
         })?;
+        let lacks_version = self.manners.adds_version && !ends_in_version(&url);
         if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(path);
+            segments.pop_if_empty();
+            if lacks_version {
+                segments.push(version.trim_start_matches('/'));
+            }
+            segments.extend(path);
+        }
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
         }
         Ok(url)
     }
 
-    fn authorized(&self, request: RequestBuilder) -> Result<RequestBuilder, ModelError> {
+    fn authorized(&self, mut request: RequestBuilder) -> Result<RequestBuilder, ModelError> {
+        for (name, value) in self.manners.headers {
+            request = request.header(*name, *value);
+        }
         let Some(key) = &self.provider.key else {
             return Ok(request);
         };
+        let (header, value) = match self.manners.key_header {
+            KeyHeader::Bearer => (
+                AUTHORIZATION,
+                Zeroizing::new(format!("Bearer {}", key.expose())),
+            ),
+            KeyHeader::Named(name) => (
+                HeaderName::from_static(name),
+                Zeroizing::new(key.expose().to_owned()),
+            ),
+        };
         let name = &self.provider.name;
-        let mut value =
-            HeaderValue::from_str(&format!("Bearer {}", key.expose())).map_err(|_| {
-                self.provider.fault(
-                    ModelErrorClass::Auth,
-                    format!("The key of provider {name} has characters that no key has."),
-                    format!("Copy the key of provider {name} again."),
-                )
-            })?;
+        let mut value = HeaderValue::from_str(&value).map_err(|_| {
+            self.provider.fault(
+                ModelErrorClass::Auth,
+                format!("The key of provider {name} has characters that no key has."),
+                format!("Copy the key of provider {name} again."),
+            )
+        })?;
         value.set_sensitive(true);
-        Ok(request.header(AUTHORIZATION, value))
+        Ok(request.header(header, value))
     }
 
     fn client(&self) -> Result<&Client, ModelError> {
@@ -261,6 +322,14 @@ fn is_near(url: &Url) -> bool {
     }
 }
 
+/// Whether the last part of a path is a version: `v1`, `v1beta`, `v2`.
+fn ends_in_version(url: &Url) -> bool {
+    let path = url.path().trim_end_matches('/');
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let rest = last.strip_prefix('v').unwrap_or_default();
+    rest.starts_with(|letter: char| letter.is_ascii_digit())
+}
+
 /// An address without what may be a key: names, passwords and the values of its query.
 fn shown(url: &Url) -> String {
     let mut shown = format!("{}://", url.scheme());
@@ -299,21 +368,65 @@ mod tests {
         );
     }
 
+    const PLAIN: Manners = Manners {
+        format: "OpenAI Chat Completions",
+        key_header: KeyHeader::Bearer,
+        headers: &[],
+        version: "/v1",
+        adds_version: false,
+    };
+
+    const VERSIONED: Manners = Manners {
+        adds_version: true,
+        ..PLAIN
+    };
+
+    fn endpoint(url: &str, manners: &'static Manners) -> Endpoint {
+        let config = ModelConfig {
+            provider: "p".into(),
+            model: "m".into(),
+            base_url: url.into(),
+            key: None,
+            limits: crate::Limits::default(),
+        };
+        Endpoint::new(&config, manners)
+    }
+
     #[test]
     fn paths_are_added_before_the_query() {
-        let endpoint = |url: &str| Endpoint::new("p", "m", url, None, Duration::ZERO);
         let path = |url: &str| {
-            endpoint(url)
-                .url_of(&["chat", "completions"])
+            endpoint(url, &PLAIN)
+                .url_of(&["chat", "completions"], &[])
                 .unwrap()
                 .to_string()
         };
         assert_eq!(path("http://h/v1"), "http://h/v1/chat/completions");
         assert_eq!(path("http://h/v1/"), "http://h/v1/chat/completions");
         assert_eq!(path("http://h/a?v=2"), "http://h/a/chat/completions?v=2");
-        let error = endpoint("127.0.0.1:80/key").url_of(&[]).unwrap_err();
+        let error = endpoint("127.0.0.1:80/key", &PLAIN).url_of(&[], &[]);
+        let error = error.unwrap_err();
         assert_eq!(error.class, ModelErrorClass::BadRequest);
         assert!(!error.message.contains("key"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_version_is_added_where_the_format_has_one_and_the_address_has_none() {
+        let path = |url: &str| {
+            endpoint(url, &VERSIONED)
+                .url_of(&["messages"], &[("alt", "sse")])
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(path("https://h"), "https://h/v1/messages?alt=sse");
+        assert_eq!(path("https://h/v1/"), "https://h/v1/messages?alt=sse");
+        assert_eq!(
+            path("https://h/v1beta"),
+            "https://h/v1beta/messages?alt=sse"
+        );
+        assert_eq!(
+            path("https://h/vendor?a=1"),
+            "https://h/vendor/v1/messages?a=1&alt=sse"
+        );
     }
 
     #[test]

@@ -8,19 +8,13 @@ use serde_json::{Map, Value};
 use super::calls::{Calls, Unusable};
 use super::dialect::REASONING_CONTENT;
 use crate::fault::Said;
-
-/// Why the pieces make no reply.
-#[derive(Debug)]
-pub(crate) enum Fault {
-    /// They are not in the format. In words that follow the provider's address.
-    Malformed(String),
-    /// The provider put an error where a piece should be.
-    Refused(Said),
-}
+use crate::ids::make_unique;
+use crate::json::{cost_micro, string, tokens};
+use crate::reading::{Assembly, Fault};
 
 /// What has come of a reply.
 #[derive(Default)]
-pub(crate) struct Assembly {
+pub(crate) struct ChatAssembly {
     thinking: String,
     /// Whether reasoning came under the name by which it has to go back.
     reasoning_content: bool,
@@ -36,40 +30,40 @@ pub(crate) struct Assembly {
     done: bool,
 }
 
-impl Assembly {
-    /// Whether the provider has said that this is all.
-    pub fn is_done(&self) -> bool {
+impl Assembly for ChatAssembly {
+    fn is_done(&self) -> bool {
         self.done
     }
 
-    /// Whether the model has said that this is all; the usage may still follow.
-    pub fn is_complete(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.done || self.stop.is_some()
     }
 
-    /// Takes the data of one event.
-    pub fn take(&mut self, data: &str, live: &dyn LiveText) -> Result<(), Fault> {
+    fn take(&mut self, data: &str, live: &dyn LiveText) -> Result<(), Fault> {
         match data.trim() {
             "" => Ok(()),
             "[DONE]" => {
                 self.done = true;
                 Ok(())
             }
-            data => self.take_json(data.as_bytes(), live),
+            data => self.take_whole(data.as_bytes(), live),
         }
     }
 
-    /// Takes a piece of the stream, or a whole response from a server that does not stream.
-    pub fn take_json(&mut self, json: &[u8], live: &dyn LiveText) -> Result<(), Fault> {
-        let chunk: Value = serde_json::from_slice(json)
-            .map_err(|_| Fault::Malformed("sent a piece that is not JSON".to_owned()))?;
-        if chunk.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(Fault::Refused(Said::of(&chunk)));
+    fn take_whole(&mut self, json: &[u8], live: &dyn LiveText) -> Result<(), Fault> {
+        let chunk: Value = serde_json::from_slice(json).map_err(|_| Fault::not_json())?;
+        if chunk.is_array() || chunk.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(Fault::Refused(Said::of(chunk.get(0).unwrap_or(&chunk))));
         }
         if self.response_id.is_empty() {
             self.response_id = string(&chunk, "id").unwrap_or_default().to_owned();
         }
-        self.usage = chunk.get("usage").and_then(usage).or(self.usage);
+        // Groq puts the usage into a place of its own unless it is asked for it.
+        let reported = chunk
+            .get("usage")
+            .filter(|usage| !usage.is_null())
+            .or_else(|| chunk.pointer("/x_groq/usage"));
+        self.usage = reported.and_then(usage).or(self.usage);
         let choices = chunk.get("choices").and_then(Value::as_array);
         for choice in choices.into_iter().flatten() {
             if choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0 {
@@ -79,6 +73,54 @@ impl Assembly {
         Ok(())
     }
 
+    fn finish(self, body: &[u8]) -> Result<ModelReply, Fault> {
+        if !self.answered {
+            return Err(Fault::no_answer());
+        }
+        if !self.is_complete() {
+            return Err(Fault::cut());
+        }
+        let mut calls = self.calls.finish().map_err(unusable)?;
+        make_unique(&mut calls, body, "tool_call_id");
+        let stop = match self.stop {
+            _ if self.refused => StopReason::Refused,
+            // Several servers say `stop` beside calls, or `tool_calls` without any.
+            Some(StopReason::End | StopReason::ToolUse) | None if calls.is_empty() => {
+                StopReason::End
+            }
+            Some(StopReason::End) | None => StopReason::ToolUse,
+            Some(stop) => stop,
+        };
+        let raw = match self.details.is_empty() {
+            false => Some(Value::from_iter(self.details).to_string()),
+            true => self.reasoning_content.then(|| REASONING_CONTENT.to_owned()),
+        };
+        let mut blocks = Vec::new();
+        // Reasoning without words matters only where the provider wants it back beside calls.
+        if !self.thinking.is_empty() || (raw.is_some() && !calls.is_empty()) {
+            blocks.push(ReplyBlock::Thinking {
+                text: self.thinking,
+                raw,
+            });
+        }
+        // Line breaks before a call are noise of a chat template.
+        if !self.text.trim().is_empty() || (calls.is_empty() && !self.text.is_empty()) {
+            blocks.push(ReplyBlock::Text {
+                text: self.text,
+                raw: None,
+            });
+        }
+        blocks.extend(calls);
+        Ok(ModelReply {
+            blocks,
+            stop,
+            usage: self.usage,
+            response_id: self.response_id,
+        })
+    }
+}
+
+impl ChatAssembly {
     fn take_choice(&mut self, choice: &Value, live: &dyn LiveText) -> Result<(), Fault> {
         self.answered = true;
         if choice.get("error").is_some_and(|error| !error.is_null()) {
@@ -100,7 +142,7 @@ impl Assembly {
             self.stop = Some(match reason {
                 "stop" | "eos" | "end_turn" => StopReason::End,
                 "tool_calls" | "function_call" => StopReason::ToolUse,
-                "length" | "max_tokens" => StopReason::Length,
+                "length" | "max_tokens" | "model_length" => StopReason::Length,
                 "content_filter" | "refusal" => StopReason::Refused,
                 _ => StopReason::Other,
             });
@@ -154,59 +196,6 @@ impl Assembly {
             live.text(more);
         }
     }
-
-    /// The reply, once nothing more will come. `body` is the request's, so that ids made here
-    /// are used nowhere in it.
-    pub fn finish(self, body: &[u8]) -> Result<ModelReply, Fault> {
-        if !self.answered {
-            return Err(Fault::Malformed("sent no answer".to_owned()));
-        }
-        if !self.is_complete() {
-            return Err(Fault::Malformed(
-                "ended in the middle of its answer".to_owned(),
-            ));
-        }
-        let calls = self.calls.finish(body).map_err(unusable)?;
-        let stop = match self.stop {
-            _ if self.refused => StopReason::Refused,
-            // Several servers say `stop` beside calls, or `tool_calls` without any.
-            Some(StopReason::End | StopReason::ToolUse) | None if calls.is_empty() => {
-                StopReason::End
-            }
-            Some(StopReason::End) | None => StopReason::ToolUse,
-            Some(stop) => stop,
-        };
-        let raw = match self.details.is_empty() {
-            false => Some(Value::from_iter(self.details).to_string()),
-            true => self.reasoning_content.then(|| REASONING_CONTENT.to_owned()),
-        };
-        let mut blocks = Vec::new();
-        // Reasoning without words matters only where the provider wants it back beside calls.
-        if !self.thinking.is_empty() || (raw.is_some() && !calls.is_empty()) {
-            blocks.push(ReplyBlock::Thinking {
-                text: self.thinking,
-                raw,
-            });
-        }
-        // Line breaks before a call are noise of a chat template.
-        if !self.text.trim().is_empty() || (calls.is_empty() && !self.text.is_empty()) {
-            blocks.push(ReplyBlock::Text {
-                text: self.text,
-                raw: None,
-            });
-        }
-        blocks.extend(calls);
-        Ok(ModelReply {
-            blocks,
-            stop,
-            usage: self.usage,
-            response_id: self.response_id,
-        })
-    }
-}
-
-fn string<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
-    value.get(key).and_then(Value::as_str)
 }
 
 /// Adds a piece of a detail to the one with the same type and index: words are joined, the rest
@@ -235,33 +224,27 @@ fn merge_detail(details: &mut Vec<Map<String, Value>>, piece: &Map<String, Value
 }
 
 fn usage(value: &Value) -> Option<Usage> {
-    let number = |path: &str| {
-        let number = value.pointer(path)?;
-        let number = number
-            .as_u64()
-            .or_else(|| number.as_f64().map(|number| number as u64))?;
-        Some(u32::try_from(number).unwrap_or(u32::MAX))
-    };
-    let (input, output) = (number("/prompt_tokens"), number("/completion_tokens"));
-    if input.is_none() && output.is_none() {
+    let number = |path: &str| tokens(value, path);
+    let (input, written) = (number("/prompt_tokens"), number("/completion_tokens"));
+    if input.is_none() && written.is_none() {
         return None;
     }
+    let (input, written) = (input.unwrap_or(0), written.unwrap_or(0));
+    let reasoning = number("/completion_tokens_details/reasoning_tokens").unwrap_or(0);
+    // xAI counts reasoning beside what it calls completion; its total tells.
+    let total = number("/total_tokens").unwrap_or(0);
+    let with_reasoning = written.saturating_add(reasoning);
+    let is_beside = reasoning > 0 && total == input.saturating_add(with_reasoning);
     Some(Usage {
-        input: input.unwrap_or(0),
-        output: output.unwrap_or(0),
+        input,
+        output: if is_beside { with_reasoning } else { written },
         cached: number("/prompt_tokens_details/cached_tokens")
             .or_else(|| number("/prompt_cache_hit_tokens"))
             .unwrap_or(0),
-        reasoning: number("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
-        cost_micro: cost(value),
+        reasoning,
+        cost_micro: cost_micro(value),
         estimated: false,
     })
-}
-
-/// What some providers say that it cost, in dollars; as millionths, rounded up.
-fn cost(usage: &Value) -> Option<u64> {
-    let dollars = usage.get("cost")?.as_f64()?;
-    (dollars.is_finite() && dollars >= 0.0).then(|| (dollars * 1e6).ceil() as u64)
 }
 
 fn unusable(calls: Unusable) -> Fault {

@@ -1,12 +1,10 @@
-//! Tool calls out of a stream: by index where there is one, by id where there is not, and with
-//! an id of our own where the provider gives none that can be used.
+//! Tool calls out of a stream: by index where there is one, by id where there is not.
 
-use longrein_protocol::BlobHash;
 use longrein_runtime::ports::ReplyBlock;
 use serde_json::Value;
 
 /// The most calls that one reply may have.
-const CALL_LIMIT: usize = 128;
+pub(crate) const CALL_LIMIT: usize = 128;
 
 /// The calls that have begun, in the order in which they did.
 #[derive(Default)]
@@ -14,7 +12,7 @@ pub(crate) struct Calls(Vec<Call>);
 
 /// Why calls can't be used, in words that follow the provider's address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Unusable {
+pub(crate) enum Unusable {
     /// There are more than [`CALL_LIMIT`].
     #[error("asked for more than {CALL_LIMIT} actions at once")]
     TooMany,
@@ -93,12 +91,9 @@ impl Calls {
         Ok(&mut calls[position])
     }
 
-    /// The calls as blocks. Ids are unique within the reply and do not occur in `body`, so that
-    /// a result finds its call.
-    pub fn finish(self, body: &[u8]) -> Result<Vec<ReplyBlock>, Unusable> {
+    /// The calls as blocks, with ids as the provider gave them; some may be empty.
+    pub fn finish(self) -> Result<Vec<ReplyBlock>, Unusable> {
         let mut blocks = Vec::new();
-        let mut taken: Vec<String> = Vec::new();
-        let seed = BlobHash::of(body).to_string();
         for call in self.0 {
             if call.name.is_empty() {
                 if call.arguments.is_empty() {
@@ -106,14 +101,8 @@ impl Calls {
                 }
                 return Err(Unusable::Nameless);
             }
-            let used = call.id.is_empty() || taken.contains(&call.id) || occurs(body, &call.id);
-            let id = match used {
-                true => format!("call_{}_{}", &seed[..12], taken.len() + 1),
-                false => call.id,
-            };
-            taken.push(id.clone());
             blocks.push(ReplyBlock::ToolUse {
-                id,
+                id: call.id,
                 name: call.name,
                 arguments: call.arguments,
                 raw: None,
@@ -121,11 +110,4 @@ impl Calls {
         }
         Ok(blocks)
     }
-}
-
-/// Whether a request already has a call with this id.
-fn occurs(body: &[u8], id: &str) -> bool {
-    let wanted = format!(r#""tool_call_id":{}"#, Value::from(id));
-    body.windows(wanted.len())
-        .any(|window| window == wanted.as_bytes())
 }

@@ -78,6 +78,7 @@ impl Bench {
         body += &dialect.closing(Parameters {
             max_output_tokens: 8_192,
             temperature: None,
+            thinking: None,
         });
         body.into_bytes()
     }

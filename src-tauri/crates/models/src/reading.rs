@@ -1,35 +1,70 @@
-//! Reading a response to its end, with every wait bounded.
-
-use std::time::Duration;
+//! Reading a response to its end, with every wait bounded, in whatever format its pieces are.
 
 use futures::stream::{self, Stream, StreamExt};
 use longrein_runtime::ports::{LiveText, ModelError, ModelReply};
 use tokio::time::{Instant, timeout_at};
 
-use super::Limits;
-use super::assembly::{Assembly, Fault};
-use super::sse::EventReader;
-use crate::fault::Provider;
+use crate::fault::{Provider, Said};
 use crate::http::Endpoint;
+use crate::patience::{Limits, Wait};
+use crate::sse::EventReader;
 
-/// How long the usage is waited for when the model has already said that it is done.
-const AFTER_STOP: Duration = Duration::from_secs(5);
+/// Why the pieces make no reply.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// They are not in the format. In words that follow the provider's address.
+    Malformed(String),
+    /// The provider put an error where a piece should be.
+    Refused(Said),
+}
+
+impl Fault {
+    /// A piece can't be read at all.
+    pub fn not_json() -> Self {
+        Self::Malformed("sent a piece that is not JSON".to_owned())
+    }
+
+    /// Nothing of an answer came.
+    pub fn no_answer() -> Self {
+        Self::Malformed("sent no answer".to_owned())
+    }
+
+    /// The stream ended before the model had said that it is done.
+    pub fn cut() -> Self {
+        Self::Malformed("ended in the middle of its answer".to_owned())
+    }
+}
+
+/// One reply in the making. Lenient in what servers vary, strict in what would make the reply
+/// something else than the model said.
+pub(crate) trait Assembly: Send {
+    /// Takes the data of one event.
+    fn take(&mut self, data: &str, live: &dyn LiveText) -> Result<(), Fault>;
+
+    /// Takes a whole response from a server that does not stream.
+    fn take_whole(&mut self, json: &[u8], live: &dyn LiveText) -> Result<(), Fault>;
+
+    /// Whether the provider has said that this is all.
+    fn is_done(&self) -> bool;
+
+    /// Whether the model has said that this is all; the usage may still follow.
+    fn is_complete(&self) -> bool;
+
+    /// The reply, once nothing more will come. `body` is the request's, so that ids made here are
+    /// used nowhere in it.
+    fn finish(self, body: &[u8]) -> Result<ModelReply, Fault>;
+}
 
 /// Where a response comes from, and how long it may take.
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     pub provider: &'a Provider,
     pub limits: Limits,
     /// When the first byte has to be there.
     pub first_byte: Instant,
 }
 
-/// That nothing came, in words that follow the provider's address.
-pub(super) fn silent(limit: Duration) -> String {
-    format!("sent nothing for {} seconds", limit.as_secs_f64())
-}
-
 /// A response's body, piece by piece.
-pub(super) fn body_pieces(
+pub(crate) fn body_pieces(
     response: reqwest::Response,
     endpoint: &Endpoint,
 ) -> impl Stream<Item = Result<impl AsRef<[u8]> + use<>, ModelError>> + Unpin {
@@ -44,7 +79,7 @@ pub(super) fn body_pieces(
 }
 
 /// Reads at most `limit` bytes; what is longer is cut.
-pub(super) async fn read_capped<B: AsRef<[u8]>>(
+pub(crate) async fn read_capped<B: AsRef<[u8]>>(
     mut pieces: impl Stream<Item = Result<B, ModelError>> + Unpin,
     limit: usize,
 ) -> Result<Vec<u8>, ModelError> {
@@ -71,18 +106,19 @@ enum Shape {
 
 impl Source<'_> {
     /// Reads a reply. `body` is the request's.
-    pub async fn reply<B: AsRef<[u8]>>(
+    pub async fn reply<A: Assembly, B: AsRef<[u8]>>(
         &self,
+        mut assembly: A,
         mut pieces: impl Stream<Item = Result<B, ModelError>> + Unpin,
         body: &[u8],
         live: &dyn LiveText,
     ) -> Result<ModelReply, ModelError> {
-        let mut assembly = Assembly::default();
         let mut shape = Shape::Unknown;
         let mut size = 0;
-        let mut wait = Wait::until_first_byte(self);
+        let mut wait = Wait::until(self.first_byte, self.limits);
         while !assembly.is_done() {
-            let piece = match timeout_at(wait.deadline(&assembly), pieces.next()).await {
+            let deadline = wait.deadline(assembly.is_complete());
+            let piece = match timeout_at(deadline, pieces.next()).await {
                 // The answer is whole; only its usage did not come.
                 Err(_) | Ok(Some(Err(_))) if assembly.is_complete() => break,
                 Err(_) => return Err(self.provider.broken(&wait.what_was_missed())),
@@ -107,14 +143,14 @@ impl Source<'_> {
     fn take(
         &self,
         shape: &mut Shape,
-        assembly: &mut Assembly,
+        assembly: &mut impl Assembly,
         piece: &[u8],
         live: &dyn LiveText,
     ) -> Result<bool, ModelError> {
         if let Shape::Unknown = shape {
             match piece.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 None => return Ok(false),
-                Some(b'{') => *shape = Shape::Json(Vec::new()),
+                Some(b'{' | b'[') => *shape = Shape::Json(Vec::new()),
                 Some(_) => *shape = Shape::Events(EventReader::default()),
             }
         }
@@ -140,13 +176,13 @@ impl Source<'_> {
     fn end(
         &self,
         shape: Shape,
-        assembly: &mut Assembly,
+        assembly: &mut impl Assembly,
         live: &dyn LiveText,
     ) -> Result<(), ModelError> {
         let mut events = Vec::new();
         let taken = match shape {
             Shape::Unknown => Ok(()),
-            Shape::Json(json) => assembly.take_json(&json, live),
+            Shape::Json(json) => assembly.take_whole(&json, live),
             Shape::Events(mut reader) => {
                 reader.finish(&mut events);
                 events.iter().try_for_each(|data| assembly.take(data, live))
@@ -159,54 +195,6 @@ impl Source<'_> {
         match fault {
             Fault::Malformed(what) => self.provider.malformed(&what),
             Fault::Refused(said) => self.provider.refused_inside(&said),
-        }
-    }
-}
-
-/// What is waited for, and until when.
-struct Wait {
-    limits: Limits,
-    first_byte: Option<Instant>,
-    last_byte: Instant,
-    last_event: Instant,
-}
-
-impl Wait {
-    fn until_first_byte(source: &Source<'_>) -> Self {
-        let now = Instant::now();
-        Self {
-            limits: source.limits,
-            first_byte: Some(source.first_byte),
-            last_byte: now,
-            last_event: now,
-        }
-    }
-
-    fn deadline(&self, assembly: &Assembly) -> Instant {
-        match self.first_byte {
-            Some(first_byte) => first_byte,
-            None if assembly.is_complete() => self.last_event + AFTER_STOP.min(self.limits.idle),
-            None => (self.last_byte + self.limits.idle).min(self.last_event + self.limits.quiet),
-        }
-    }
-
-    fn after_piece(&mut self, heard: bool) {
-        self.first_byte = None;
-        self.last_byte = Instant::now();
-        if heard {
-            self.last_event = self.last_byte;
-        }
-    }
-
-    fn what_was_missed(&self) -> String {
-        let now = Instant::now();
-        match self.first_byte {
-            Some(_) => silent(self.limits.first_byte),
-            None if now >= self.last_byte + self.limits.idle => silent(self.limits.idle),
-            None => {
-                let quiet = self.limits.quiet.as_secs_f64();
-                format!("sent signs of life for {quiet} seconds but no answer")
-            }
         }
     }
 }

@@ -1,0 +1,117 @@
+//! The questions, and how they become bytes.
+
+use longrein_core::dialect::{Dialect, End, Head, Message, Parameters, Place, Thinking};
+use longrein_protocol::tool::{Reach, Recovery, Repeat};
+use longrein_protocol::{Effect, ToolSpec};
+use serde_json::json;
+
+/// Enough words that they come in pieces.
+pub(super) const COUNT: &str = "Count from one to twenty in words, in one line.";
+
+/// Something that wants one call.
+pub(super) const ONE_CITY: &str =
+    "How warm is it in Oslo now? Find out with the tool; do not guess.";
+
+/// Something that wants two.
+pub(super) const TWO_CITIES: &str =
+    "How warm is it in Oslo and in Lima now? Ask the tool for both cities at once.";
+
+/// Something that is easier with a thought.
+pub(super) const RIDDLE: &str = "A bat and a ball cost 1.10 together; the bat costs 1.00 more than the ball. What does the ball cost?";
+
+/// The only tool.
+pub(super) const TOOL: &str = "temperature";
+
+/// What an answer may have. Models that reason need room before they say a word.
+const OUTPUT_TOKENS: u32 = 2_048;
+
+/// How many lines the long front has: more tokens than any provider's least for its cache.
+const FRONT_LINES: u32 = 600;
+
+/// A question.
+pub(super) struct Question<'a> {
+    pub system: &'a str,
+    pub text: &'a str,
+    pub tools: Vec<ToolSpec>,
+    pub thinking: Option<Thinking>,
+}
+
+impl<'a> Question<'a> {
+    /// Without tools.
+    pub fn plain(text: &'a str) -> Self {
+        Self {
+            system: "Answer briefly.",
+            text,
+            tools: Vec::new(),
+            thinking: None,
+        }
+    }
+
+    /// With the tool.
+    pub fn with_tool(text: &'a str) -> Self {
+        Self {
+            tools: vec![tool()],
+            ..Self::plain(text)
+        }
+    }
+
+    /// The body of the request.
+    pub fn bytes(&self, model: &str, dialect: &dyn Dialect) -> String {
+        let head = dialect.head(Head {
+            model,
+            system: self.system,
+            tools: &self.tools,
+        });
+        let mut body: String = head.into_iter().map(|(_, piece)| piece).collect();
+        let place = Place {
+            index: 0,
+            after: None,
+            is_tail: false,
+        };
+        let text = self.text.to_owned();
+        body += &dialect.placed(place, &Message::User { text });
+        let end = End {
+            messages: 1,
+            has_tail: false,
+        };
+        let parameters = Parameters {
+            max_output_tokens: OUTPUT_TOKENS,
+            temperature: None,
+            thinking: self.thinking,
+        };
+        body + &dialect.closing_after(end, parameters)
+    }
+}
+
+fn tool() -> ToolSpec {
+    ToolSpec {
+        name: TOOL.to_owned(),
+        description: "Measures the temperature in a city, in degrees Celsius.".to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {"city": {"type": "string", "description": "The city's name."}},
+            "required": ["city"],
+            "additionalProperties": false,
+        }),
+        effect: Effect::Read,
+        repeat: Repeat::Repeatable,
+        timeout_ms: 1,
+        result_tokens: 1,
+        path_arguments: Vec::new(),
+        reach: Reach::default(),
+        recovery: Recovery::default(),
+        untrusted: false,
+    }
+}
+
+/// A system text that is long enough to be kept.
+pub(super) fn long_front() -> String {
+    let mut text = String::from("Answer briefly. These are the shelves of a library:\n");
+    for number in 1..=FRONT_LINES {
+        text.push_str(&format!(
+            "Shelf {number} holds books of the year {}.\n",
+            1_400 + number
+        ));
+    }
+    text
+}

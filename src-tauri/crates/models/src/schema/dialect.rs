@@ -1,0 +1,130 @@
+//! The bytes of a request.
+//!
+//! Templates of small models want the person and the model to speak in turn, so messages of one
+//! speaker are joined: a message's fragment leaves its text open, and what follows closes it. A
+//! front that grows stays byte for byte what it was.
+
+use longrein_core::dialect::{Dialect, End, Head, Message, Parameters, Place, Said, Speaker};
+use longrein_protocol::event::Section;
+
+use super::grammar;
+use crate::json::{quoted, sendable_arguments};
+use crate::openai_chat::ChatDialect;
+
+/// The chat format, with tools by schema.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SchemaDialect {
+    chat: ChatDialect,
+}
+
+impl SchemaDialect {
+    /// Tools by schema over a server's chat format.
+    pub fn new(chat: ChatDialect) -> Self {
+        Self { chat }
+    }
+}
+
+impl Dialect for SchemaDialect {
+    fn head(&self, head: Head<'_>) -> Vec<(Section, String)> {
+        let system = format!(
+            r#","messages":[{{"role":"system","content":"{}"#,
+            inside(head.system)
+        );
+        let opening = self.chat.opening(head.model);
+        if head.tools.is_empty() {
+            // A question on the side is answered in plain words.
+            return vec![
+                (Section::System, opening),
+                (Section::System, format!(r#"{system}"}}"#)),
+            ];
+        }
+        let format = format!(
+            r#","response_format":{{"type":"json_schema","json_schema":{{"name":"reply","strict":true,"schema":{}}}}}"#,
+            grammar::of(head.tools)
+        );
+        let tools = format!(r#"{}"}}"#, inside(&grammar::explained(head.tools)));
+        vec![
+            (Section::System, opening),
+            (Section::Tools, format),
+            (Section::System, system),
+            (Section::Tools, tools),
+        ]
+    }
+
+    fn message(&self, index: u32, message: &Message) -> String {
+        let place = Place {
+            index,
+            after: None,
+            is_tail: false,
+        };
+        self.placed(place, message)
+    }
+
+    fn closing(&self, parameters: Parameters) -> String {
+        let end = End {
+            messages: 1,
+            has_tail: false,
+        };
+        self.closing_after(end, parameters)
+    }
+
+    fn placed(&self, place: Place, message: &Message) -> String {
+        let role = role(message.speaker());
+        let opening = match place.after.map(self::role) {
+            None => format!(r#",{{"role":"{role}","content":""#),
+            Some(before) if before == role => r"\n\n".to_owned(),
+            Some(_) => format!(r#""}},{{"role":"{role}","content":""#),
+        };
+        opening + &inside(&words(message))
+    }
+
+    fn closing_after(&self, end: End, parameters: Parameters) -> String {
+        let close = if end.messages == 0 { "]" } else { r#""}]"# };
+        format!("{close}{}}}", self.chat.parameters(parameters))
+    }
+}
+
+fn role(speaker: Speaker) -> &'static str {
+    match speaker {
+        Speaker::Person | Speaker::Tool => "user",
+        Speaker::Model => "assistant",
+    }
+}
+
+/// A text as it stands inside of a JSON text.
+fn inside(text: &str) -> String {
+    let quoted = quoted(text);
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+fn words(message: &Message) -> String {
+    match message {
+        Message::User { text } => text.clone(),
+        Message::Result {
+            name, text, failed, ..
+        } => {
+            let how = if *failed { "failed" } else { "returned" };
+            format!("{name} {how}:\n{text}")
+        }
+        Message::Assistant { blocks } => {
+            let said: Vec<String> = blocks.iter().filter_map(said).collect();
+            said.join("\n")
+        }
+    }
+}
+
+/// A block in the form that the model is asked to reply in.
+fn said(block: &Said) -> Option<String> {
+    match block {
+        Said::Text { text, .. } if text.is_empty() => None,
+        Said::Text { text, .. } => Some(format!(r#"{{"answer":{}}}"#, quoted(text))),
+        Said::Thinking { .. } => None,
+        Said::ToolUse {
+            name, arguments, ..
+        } => Some(format!(
+            r#"{{"tool":{},"arguments":{}}}"#,
+            quoted(name),
+            sendable_arguments(arguments)
+        )),
+    }
+}
