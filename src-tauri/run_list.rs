@@ -10,7 +10,7 @@ use longrein_protocol::view::{RunLine, RunState};
 use tokio::sync::watch;
 
 /// The most runs that the list holds; older ones are found by their id.
-pub const LIST_RUNS: u32 = 5_000;
+const LIST_RUNS: u32 = 5_000;
 /// The newest runs are read at every change; of the others only those that are going.
 const NEWEST_RUNS: u32 = 64;
 /// The list is read at most this often.
@@ -135,6 +135,8 @@ mod tests {
     fn line(run: &str, state: RunState) -> RunLine {
         RunLine {
             run: run.to_owned(),
+            parent: None,
+            root: None,
             title: "What is known?".to_owned(),
             agent: "research".to_owned(),
             model: "demo/researcher".to_owned(),
@@ -148,6 +150,7 @@ mod tests {
             tokens_in: 0,
             tokens_out: 0,
             working_ms: 0,
+            cost_micro: None,
             seq: 1,
             rein: Vec::new(),
         }

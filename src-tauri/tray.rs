@@ -187,6 +187,8 @@ mod tests {
     fn line(run: u32, title: &str, state: RunState) -> RunLine {
         RunLine {
             run: format!("R{run}"),
+            parent: None,
+            root: None,
             title: title.to_owned(),
             agent: "research".to_owned(),
             model: "demo/researcher".to_owned(),
@@ -200,6 +202,7 @@ mod tests {
             tokens_in: 0,
             tokens_out: 0,
             working_ms: 0,
+            cost_micro: None,
             seq: 1,
             rein: Vec::new(),
         }

@@ -3,15 +3,16 @@
 //! read is never replaced, and nothing goes on without it.
 
 mod edit;
+mod prices;
 mod read;
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use longrein_core::agent_file::{Problem, Severity};
+use longrein_core::agent_file::Problem;
 use longrein_models::Secret;
+use longrein_protocol::event::Price;
 use serde::Serialize;
 
 pub use edit::{remove_provider, set_provider, set_theme};
@@ -19,7 +20,8 @@ pub use read::{Checked, check};
 
 use longrein_runtime::world::Unavailable;
 
-use crate::error::{AppError, AppErrorCode};
+use crate::error::AppError;
+use crate::own_file;
 
 /// The file's name in the data folder.
 pub const FILE_NAME: &str = "config.toml";
@@ -31,6 +33,8 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// MCP servers by name.
     pub mcp: BTreeMap<String, McpConfig>,
+    /// What models cost, by `provider/model`.
+    pub models: BTreeMap<String, Price>,
     /// The window.
     pub ui: UiConfig,
 }
@@ -184,59 +188,13 @@ pub fn path(data_dir: &Path) -> PathBuf {
 /// # Errors
 /// Every mistake in it; the file stays as it is.
 pub fn load(data_dir: &Path) -> Result<Config, Vec<Problem>> {
-    let checked = check(&text(data_dir)?);
+    let checked = check(&own_file::read(&path(data_dir))?);
     checked.config.ok_or(checked.problems)
-}
-
-/// The file's text; empty when there is no file.
-fn text(data_dir: &Path) -> Result<String, Vec<Problem>> {
-    match crate::agents::read_text(&path(data_dir)) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => {
-            let remedy = match error.kind() {
-                io::ErrorKind::InvalidData => "Save it as UTF-8 text.",
-                _ => "Make it readable for you, or move it away; it is not replaced.",
-            };
-            Err(vec![Problem {
-                severity: Severity::Error,
-                line: 0,
-                column: 0,
-                path: String::new(),
-                message: format!("{} can't be read: {error}.", path(data_dir).display()),
-                remedy: remedy.to_owned(),
-            }])
-        }
-    }
 }
 
 /// What is wrong with the configuration, as one failure.
 pub fn as_error(problems: &[Problem]) -> AppError {
-    let errors: Vec<&Problem> = problems
-        .iter()
-        .filter(|problem| problem.severity == Severity::Error)
-        .collect();
-    match errors.as_slice() {
-        [only] if only.line == 0 => AppError::new(AppErrorCode::Usage, &only.message, &only.remedy),
-        [only] => AppError::usage(
-            format!("{FILE_NAME}, line {}: {}", only.line, only.message),
-            only.remedy.clone(),
-        ),
-        several => {
-            let lines: Vec<String> = several
-                .iter()
-                .map(|problem| format!("\n  {problem}"))
-                .collect();
-            AppError::usage(
-                format!(
-                    "{FILE_NAME} has {} mistakes:{}",
-                    several.len(),
-                    lines.concat()
-                ),
-                "Correct them in the data folder; nothing was changed.",
-            )
-        }
-    }
+    own_file::as_error(FILE_NAME, problems)
 }
 
 impl ProviderConfig {

@@ -36,6 +36,7 @@ impl Longrein {
             question,
             model,
             library: Some(library),
+            ..NewRun::default()
         })
         .await
     }

@@ -136,6 +136,7 @@ impl Longrein {
             work_folder(&self.paths().work),
             self.log().await,
         ];
+        findings.extend(self.policy());
         findings.extend(self.servers());
         for name in self.config().providers.keys() {
             findings.push(self.provider(name).await);
@@ -183,6 +184,21 @@ impl Longrein {
             Err(error) => {
                 let error = AppError::from(error);
                 finding("log", FindingState::Bad, error.message, &error.remedy)
+            }
+        }
+    }
+
+    /// The rules of this machine, when there are any or they can't be read.
+    fn policy(&self) -> Option<Finding> {
+        match self.rules() {
+            Ok(rules) if rules.is_empty() => None,
+            Ok(rules) => {
+                let seen = counted(rules.len() as u64, "rule");
+                Some(finding("policy", FindingState::Good, seen, ""))
+            }
+            Err(error) => {
+                let state = FindingState::Bad;
+                Some(finding("policy", state, error.message, &error.remedy))
             }
         }
     }

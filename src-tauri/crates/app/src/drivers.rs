@@ -53,6 +53,12 @@ impl Driving {
         self.let_go.notify_one();
     }
 
+    /// Whether it has ended, and not because the driver failed.
+    pub(crate) fn ended_well(&self) -> bool {
+        let ended = self.ended.borrow();
+        ended.as_ref().is_some_and(|ended| ended.failure.is_none())
+    }
+
     /// Waits until the run stops.
     pub async fn ended(mut self) -> Ended {
         match self.ended.wait_for(Option::is_some).await {
@@ -73,7 +79,8 @@ fn lost() -> Ended {
 
 impl Longrein {
     /// Takes up a run that nobody drives and drives it in the background. A run that this process
-    /// drives already is returned as it is.
+    /// drives already is returned as it is. A child is taken up with its whole tree: what is
+    /// returned is the driving of the tree's first run.
     ///
     /// # Errors
     /// [`AppErrorCode::Busy`] when another process drives it, [`AppErrorCode::Unreadable`] when
@@ -83,15 +90,18 @@ impl Longrein {
             return Ok(driving);
         }
         let tree = self.inner.store.tree_of(run).await?;
+        if let Some(driving) = self.driven_here(tree) {
+            return Ok(driving);
+        }
         let (lock, fence) = TreeLock::acquire(&self.inner.store, tree)
             .await
             .map_err(|error| of_lock(run, error))?;
-        let past = history::load(&self.inner.store, run).await?;
+        let past = history::load(&self.inner.store, tree).await?;
         if let Some(damage) = past.damage {
             return Err(AppError::new(
                 AppErrorCode::Unreadable,
                 format!(
-                    "Event {} of run {run} is damaged, so the run can be read but not continued.",
+                    "Event {} of run {tree} is damaged, so the run can be read but not continued.",
                     damage.seq
                 ),
                 "See what is damaged with: longrein log check",
@@ -102,7 +112,7 @@ impl Longrein {
         if going {
             driver.record(RunResumed { why })?;
         }
-        Ok(self.drive_in_background(run, driver, lock))
+        Ok(self.drive_in_background(tree, driver, lock))
     }
 
     /// Ends the process that drives a run, then takes the run up. `others` are the further runs

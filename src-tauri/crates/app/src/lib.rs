@@ -9,9 +9,13 @@ mod drivers;
 mod error;
 mod feed;
 mod follow;
+pub mod fork;
 mod live;
+mod own_file;
 mod paths;
+pub mod policy;
 mod reading;
+mod recovery;
 mod start;
 mod system;
 mod world;
@@ -31,7 +35,9 @@ pub use feed::ViewFeed;
 pub use follow::{Followed, Follower};
 pub use live::Provisional;
 pub use paths::{Paths, home};
+pub use policy::KeptRule;
 pub use reading::RequestView;
+pub use recovery::{Recovered, Recovery};
 pub use start::NewRun;
 pub use system::now;
 pub use world::DEMO_MODEL;
@@ -176,7 +182,27 @@ impl Longrein {
         Ok(())
     }
 
-    /// Whether some process drives the run now.
+    /// The rules that hold for every run, or for every run of one agent.
+    ///
+    /// # Errors
+    /// The mistakes of `policy.toml`, each with its line and remedy.
+    pub fn rules(&self) -> Result<Vec<KeptRule>, AppError> {
+        policy::load(&self.inner.paths.data).map_err(|problems| policy::as_error(&problems))
+    }
+
+    /// Takes a rule back, by its name or the first letters of it. Runs that are going stop allowing
+    /// by it with their next action.
+    ///
+    /// # Errors
+    /// When there is no such rule, or several; when the file has mistakes or can't be written.
+    pub async fn revoke_rule(&self, id: &str) -> Result<KeptRule, AppError> {
+        let (data, id) = (self.inner.paths.data.clone(), id.trim().to_owned());
+        let revoking = tokio::task::spawn_blocking(move || policy::revoke(&data, &id));
+        let revoked = revoking.await;
+        revoked.map_err(|error| AppError::new(AppErrorCode::Io, error.to_string(), ""))?
+    }
+
+    /// Whether some process drives the tree whose first run this is.
     pub fn is_driven(&self, run: RunId) -> bool {
         longrein_store::TreeLock::holder(&self.inner.paths.data, run).is_some()
     }

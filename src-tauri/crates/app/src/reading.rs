@@ -39,7 +39,8 @@ impl Longrein {
     fn marked(&self, mut line: RunLine) -> RunLine {
         // Only a run that works needs a driver, and asking for one is a look at the disk.
         if line.state == RunState::Running {
-            let driven = line.run.parse().is_ok_and(|run| self.is_driven(run));
+            let root = line.root.as_ref().unwrap_or(&line.run);
+            let driven = root.parse().is_ok_and(|tree| self.is_driven(tree));
             line.state = view::with_driver(line.state, driven);
         }
         if line.state == RunState::Interrupted && line.reason.is_empty() {

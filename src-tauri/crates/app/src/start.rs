@@ -4,8 +4,8 @@ use std::path::Path;
 
 use longrein_core::agent_file;
 use longrein_core::run::Run;
-use longrein_protocol::agent::AgentSpec;
-use longrein_protocol::event::{Payload, RunCreated};
+use longrein_protocol::agent::{AgentSpec, Budget, Criterion};
+use longrein_protocol::event::{Limits, Payload, Price, RunCreated};
 use longrein_protocol::{HARNESS_VERSION, RunId};
 use longrein_runtime::Driver;
 use longrein_runtime::ports::Chance;
@@ -28,6 +28,8 @@ pub struct NewRun {
     pub model: Option<String>,
     /// Another library than the agent's.
     pub library: Option<Vec<String>>,
+    /// Limits over the agent's own; what is absent stays as its file says.
+    pub limits: Limits,
 }
 
 impl Longrein {
@@ -46,6 +48,7 @@ impl Longrein {
         }
         let agent = self.agent_for(&new)?;
         let model = self.model_for(&agent)?;
+        let price = self.price_for(&agent, &model)?;
         self.inner.world.library(&agent)?;
         let run = RunId::from_parts(now(), SystemChance.random());
         let workspace = self.inner.paths.workspace(run);
@@ -61,7 +64,12 @@ impl Longrein {
             model,
             harness: HARNESS_VERSION.to_owned(),
             workspace: workspace.to_string_lossy().into_owned(),
+            price,
+            tainted: false,
+            private: false,
+            depth: 0,
             parent: None,
+            root: None,
         }))?;
         driver.say(question)?;
         driver.commit().await?;
@@ -76,10 +84,11 @@ impl Longrein {
         if let Some(folders) = &new.library {
             agent.library.folders.clone_from(folders);
         }
+        limit(&mut agent.budget, new.limits);
         Ok(agent)
     }
 
-    fn model_for(&self, agent: &AgentSpec) -> Result<String, AppError> {
+    pub(crate) fn model_for(&self, agent: &AgentSpec) -> Result<String, AppError> {
         use longrein_runtime::world::World as _;
         let Some(model) = agent.model.use_.first() else {
             return Err(AppError::usage(
@@ -92,6 +101,71 @@ impl Longrein {
             Err(error) => Err(AppError::usage(error.message, error.remedy)),
         }
     }
+
+    /// What the model's tokens cost. An agent with a limit of money needs to know: what can't be
+    /// counted can't be held to a limit.
+    pub(crate) fn price_for(
+        &self,
+        agent: &AgentSpec,
+        model: &str,
+    ) -> Result<Option<Price>, AppError> {
+        let price = self.inner.world.price(model);
+        if agent.budget.money_usd.is_none() {
+            return Ok(price);
+        }
+        let Some(known) = price else {
+            return Err(AppError::usage(
+                format!(
+                    "The agent {} has a limit of money, and what {model} costs is not known.",
+                    agent.name
+                ),
+                format!(
+                    "Add [models.\"{model}\"] with input_usd and output_usd to config.toml (0 where it costs nothing), or take money_usd out of [budget]."
+                ),
+            ));
+        };
+        for judge in judges_of(agent).filter(|judge| *judge != model) {
+            let price = self.inner.world.price(judge);
+            if price.is_none_or(|price| is_dearer(&price, &known)) {
+                return Err(AppError::usage(
+                    format!(
+                        "The agent {} has a limit of money, which is counted by the price of {model}; {judge}, which judges, is dearer or has no known price.",
+                        agent.name
+                    ),
+                    "Let the run's own model judge, name a cheaper one, or take money_usd out of [budget].",
+                ));
+            }
+        }
+        Ok(price)
+    }
+}
+
+/// Puts limits over those of an agent.
+fn limit(budget: &mut Budget, limits: Limits) {
+    budget.steps = limits.steps.unwrap_or(budget.steps);
+    budget.tokens_in = limits.tokens_in.or(budget.tokens_in);
+    budget.tokens_out = limits.tokens_out.or(budget.tokens_out);
+    budget.working_minutes = limits.working_minutes.or(budget.working_minutes);
+    budget.actions = limits.actions.or(budget.actions);
+    let usd = limits.money_micro.map(|micro| micro as f64 / 1e6);
+    budget.money_usd = usd.or(budget.money_usd);
+}
+
+/// The models that criteria name.
+fn judges_of(agent: &AgentSpec) -> impl Iterator<Item = &str> {
+    agent
+        .done_when
+        .iter()
+        .filter_map(|criterion| match criterion {
+            Criterion::Judge(judge) => judge.model.as_deref(),
+            _ => None,
+        })
+}
+
+/// Whether a million tokens of any kind cost more.
+fn is_dearer(price: &Price, than: &Price) -> bool {
+    let cached = |price: &Price| price.cached.unwrap_or(price.input);
+    price.input > than.input || price.output > than.output || cached(price) > cached(than)
 }
 
 fn make_folder(folder: &Path) -> Result<(), AppError> {
@@ -103,3 +177,6 @@ fn make_folder(folder: &Path) -> Result<(), AppError> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests;

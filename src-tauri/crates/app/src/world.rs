@@ -13,15 +13,19 @@ use longrein_models::demo::Demo;
 use longrein_models::{Limits, OpenAiChat, OpenAiChatConfig};
 use longrein_protocol::agent::{AgentSpec, ToolSettings};
 use longrein_protocol::block::ModelErrorClass;
-use longrein_protocol::{RunId, ToolSpec};
+use longrein_protocol::event::Price;
+use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
+use longrein_protocol::{BlobHash, RunId, ToolSpec};
 use longrein_runtime::ports::{LiveText, Model, ModelError, Verifier};
-use longrein_runtime::world::{ToolBox, Unavailable, World};
+use longrein_runtime::world::{OnDisk, ToolBox, Unavailable, World, standing};
+use longrein_store::file_system::make_private_folder;
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
 
 use crate::agents::expand_home;
-use crate::config::{Current, known_secrets};
+use crate::config::{Config, Current, EnvValue, known_secrets};
 use crate::live::LiveHub;
 use crate::paths::Paths;
+use crate::policy::{self, KeptRule};
 
 /// The name of the demonstration model.
 pub const DEMO_MODEL: &str = "demo/researcher";
@@ -118,6 +122,14 @@ impl AppWorld {
         Ok(Some(library))
     }
 
+    /// What a model's tokens cost; `None` where nobody said.
+    pub(crate) fn price(&self, model: &str) -> Option<Price> {
+        if model == DEMO_MODEL {
+            return Some(Price::default());
+        }
+        self.config.get().models.get(model).copied()
+    }
+
     /// Whether a folder is the data folder, holds it, or lies in it, the demonstration library
     /// excepted.
     fn holds_our_data(&self, folder: &Path) -> bool {
@@ -128,9 +140,11 @@ impl AppWorld {
     }
 
     async fn server(&self, run: &Run, name: &str) -> Result<Arc<McpServer>, Unavailable> {
-        let Some(tree) = run.id else {
+        let Some(own) = run.id else {
             return Err(no_run());
         };
+        let root = run.created.as_ref().and_then(|created| created.root);
+        let tree = root.unwrap_or(own);
         let key = (tree, name.to_owned());
         let running = self
             .servers
@@ -153,11 +167,11 @@ impl AppWorld {
                 ),
             });
         };
-        let workspace = run
-            .created
-            .as_ref()
-            .map(|created| PathBuf::from(&created.workspace))
-            .unwrap_or_default();
+        // The servers of a tree work where its first run does, whoever needs them first.
+        let workspace = match root {
+            Some(root) => self.paths.workspace(root),
+            None => workspace_of(run),
+        };
         let env = config.resolve_env().map_err(|error| Unavailable {
             message: error.message,
             remedy: error.remedy,
@@ -183,6 +197,13 @@ impl AppWorld {
 }
 
 /// The servers whose tools an agent's grants name.
+fn workspace_of(run: &Run) -> PathBuf {
+    let created = run.created.as_ref();
+    created
+        .map(|created| PathBuf::from(&created.workspace))
+        .unwrap_or_default()
+}
+
 fn servers_of(agent: &AgentSpec) -> Vec<String> {
     let mut names: Vec<String> = agent
         .tools
@@ -197,7 +218,7 @@ fn servers_of(agent: &AgentSpec) -> Vec<String> {
 
 /// What the agent's file says of a tool, over what the tool says of itself.
 fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>) -> ToolSpec {
-    let Some(settings) = settings else {
+    let Some(settings) = settings.cloned() else {
         return spec;
     };
     spec.effect = settings.effect.unwrap_or(spec.effect);
@@ -206,7 +227,24 @@ fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>) -> ToolSpe
     if let Some(seconds) = settings.timeout_seconds {
         spec.timeout_ms = seconds.saturating_mul(MS_PER_SECOND);
     }
+    spec.recovery = settings.recovery.unwrap_or(spec.recovery);
+    spec.path_arguments = settings.paths.unwrap_or(spec.path_arguments);
+    spec.reach.urls = settings.urls.unwrap_or(spec.reach.urls);
+    spec.reach.commands = settings.commands.unwrap_or(spec.reach.commands);
     spec
+}
+
+/// The variables of our environment that a server is given; each is a secret that it is granted.
+fn secrets_of(config: &Config, server: &str) -> Vec<String> {
+    let env = config.mcp.get(server).map(|server| server.env.values());
+    let variables = env.into_iter().flatten().filter_map(|value| match value {
+        EnvValue::Variable(variable) => Some(variable.clone()),
+        EnvValue::Plain(_) => None,
+    });
+    let mut variables: Vec<String> = variables.collect();
+    variables.sort();
+    variables.dedup();
+    variables
 }
 
 #[async_trait::async_trait]
@@ -266,12 +304,26 @@ impl World for AppWorld {
         let Some(agent) = run.agent() else {
             return Ok(tools);
         };
+        if run
+            .created
+            .as_ref()
+            .is_some_and(|created| created.root.is_some())
+        {
+            make_private_folder(&workspace_of(run)).map_err(|error| Unavailable {
+                message: format!("The folder of the child can't be made: {error}."),
+                remedy: "Check that the workspace can be written.".to_owned(),
+            })?;
+        }
         let library = self.library(agent)?;
+        let config = self.config.get();
         let mut add = |tool: Arc<dyn longrein_runtime::ports::Tool>| {
-            let spec = with_settings(
+            let mut spec = with_settings(
                 tool.spec().clone(),
                 agent.tools.settings.get(&tool.spec().name),
             );
+            if let Some(server) = spec.server() {
+                spec.reach.secrets = secrets_of(&config, server);
+            }
             if is_granted(&agent.tools.allow, &spec.name)
                 && let Err(error) = tools.add(tool, spec)
             {
@@ -298,6 +350,92 @@ impl World for AppWorld {
         Ok(tools)
     }
 
+    async fn look(
+        &self,
+        run: &Run,
+        spec: &ToolSpec,
+        arguments: &serde_json::Value,
+    ) -> (Vec<PathFact>, Vec<SecretFact>) {
+        let granted = match spec.server() {
+            Some(server) => secrets_of(&self.config.get(), server),
+            None => Vec::new(),
+        };
+        let secrets: Vec<SecretFact> = spec
+            .reach
+            .secrets
+            .iter()
+            .map(|secret| SecretFact {
+                secret: secret.clone(),
+                granted: granted.contains(secret),
+                expired: false,
+            })
+            .collect();
+        if spec.path_arguments.is_empty() {
+            return (Vec::new(), secrets);
+        }
+        let names = spec.path_arguments.clone();
+        let (root, spec, arguments) = (workspace_of(run), spec.clone(), arguments.clone());
+        let looked = move || longrein_tools::look::paths(&root, &spec, &arguments);
+        let paths = tokio::task::spawn_blocking(looked).await;
+        // What could not be looked at counts as leading outside.
+        let outside = |argument| PathFact {
+            argument,
+            real: None,
+            content: None,
+        };
+        let paths = paths.unwrap_or_else(|_| names.into_iter().map(outside).collect());
+        (paths, secrets)
+    }
+
+    async fn policy(&self, run: &Run) -> Result<Option<OnDisk>, Unavailable> {
+        let Some(agent) = run.agent() else {
+            return Ok(None);
+        };
+        let kept = policy::load(&self.paths.data).map_err(|problems| {
+            let error = policy::as_error(&problems);
+            Unavailable {
+                message: error.message,
+                remedy: error.remedy,
+            }
+        })?;
+        let mut mine: Vec<&KeptRule> = kept
+            .iter()
+            .filter(|rule| rule.is_for(&agent.name))
+            .collect();
+        // What decides is what the rules say, not in which order they stand.
+        mine.sort_by(|left, right| left.id.cmp(&right.id));
+        let names: Vec<&str> = mine.iter().map(|rule| rule.id.as_str()).collect();
+        Ok(Some(OnDisk {
+            hash: BlobHash::of(names.join("\n").as_bytes()),
+            rules: mine.into_iter().map(KeptRule::standing).collect(),
+        }))
+    }
+
+    async fn remember(&self, run: &Run, always: &Always) -> Result<Vec<StandingRule>, Unavailable> {
+        let agent = match always.scope {
+            Scope::Run => return Ok(standing(always)),
+            Scope::Agent => Some(run.agent().ok_or_else(no_run)?.name.clone()),
+            Scope::Everywhere => None,
+        };
+        let rules = always.rules.iter().cloned();
+        let rules = rules
+            .map(|rule| KeptRule::new(agent.clone(), rule))
+            .collect();
+        let data = self.paths.data.clone();
+        let adding = tokio::task::spawn_blocking(move || policy::add(&data, rules));
+        match adding.await {
+            Ok(Ok(kept)) => Ok(kept.iter().map(KeptRule::standing).collect()),
+            Ok(Err(error)) => Err(Unavailable {
+                message: error.message,
+                remedy: error.remedy,
+            }),
+            Err(error) => Err(Unavailable {
+                message: format!("The rule could not be kept: {error}."),
+                remedy: "Answer again.".to_owned(),
+            }),
+        }
+    }
+
     fn secrets(&self) -> &[String] {
         &self.secrets
     }
@@ -320,3 +458,6 @@ fn no_run() -> Unavailable {
         remedy: "Start it first.".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

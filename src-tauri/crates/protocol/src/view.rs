@@ -301,6 +301,12 @@ pub struct Knot {
 pub struct RunLine {
     /// The run.
     pub run: String,
+    /// The run that this one is a child of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The first run of the tree, for a child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
     /// The first line of the question.
     pub title: String,
     /// The agent's name.

@@ -133,6 +133,7 @@ impl Driver {
             private: self.run.private_read,
             depth: parent.depth + 1,
             parent: self.run.id,
+            root: Some(self.fence.tree),
             ..*parent
         })?;
         let rules = self.run.rules_for_child();

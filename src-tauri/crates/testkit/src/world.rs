@@ -1,23 +1,27 @@
 //! A world for the driver: scripted model, fake tools, a clock that tests may pause, seeded
 //! chance. What it keeps outlives a driver, as the outside world would.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use longrein_core::run::Run;
-use longrein_protocol::agent::{AgentSpec, Criterion};
-use longrein_protocol::event::{Payload, RunCreated};
+use longrein_protocol::agent::{AgentSpec, Criterion, PolicyRule};
+use longrein_protocol::event::{Payload, Price, RunCreated};
+use longrein_protocol::gate::{PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::source::CriterionResult;
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::{BlobHash, HARNESS_VERSION, Millis, ToolSpec};
 use longrein_runtime::ports::{
-    Asks, Chance, Clock, LiveText, Model, ModelError, NoLiveText, RunContext, Tool, ToolCall,
-    ToolError, ToolOutput, Verifier,
+    Asks, Chance, Clock, LiveText, Model, ModelError, NoLiveText, RunContext, Verifier,
 };
-use longrein_runtime::world::{ToolBox, Unavailable, World};
+use longrein_runtime::world::{OnDisk, ToolBox, Unavailable, World};
 use serde_json::{Value, json};
 use tokio::time::Instant;
+
+use crate::gate::Gate;
+use crate::tool::FakeTool;
 
 /// Where simulated time begins: 2026-01-01.
 pub(crate) const EPOCH_MS: Millis = 1_767_225_600_000;
@@ -71,139 +75,59 @@ impl Chance for SeededChance {
     }
 }
 
-type Act = dyn Fn(&ToolCall) -> Result<ToolOutput, ToolError> + Send + Sync;
-
-/// A tool that keeps count of what it did to the world.
-pub struct FakeTool {
-    spec: ToolSpec,
-    act: Box<Act>,
-    done: Mutex<Vec<Value>>,
-    /// Held calls wait here, before their effect or after it.
-    hold: Option<(crate::Gate, bool)>,
-}
-
-impl FakeTool {
-    /// A tool that takes any object and answers `done`.
-    pub fn new(name: &str, effect: Effect, repeat: Repeat) -> Self {
-        let spec = ToolSpec {
-            name: name.to_owned(),
-            description: format!("Does {name}."),
-            schema: json!({"type": "object"}),
-            effect,
-            repeat,
-            timeout_ms: 60_000,
-            result_tokens: 4_000,
-            path_arguments: Vec::new(),
-            reach: longrein_protocol::tool::Reach::default(),
-            recovery: longrein_protocol::tool::Recovery::default(),
-            untrusted: false,
-        };
-        let act = Box::new(|_: &ToolCall| Ok(ToolOutput::text("done", "done")));
-        Self {
-            spec,
-            act,
-            done: Mutex::default(),
-            hold: None,
-        }
-    }
-
-    /// With another answer.
-    #[must_use]
-    pub fn answering(
-        mut self,
-        act: impl Fn(&ToolCall) -> Result<ToolOutput, ToolError> + Send + Sync + 'static,
-    ) -> Self {
-        self.act = Box::new(act);
-        self
-    }
-
-    /// With another schema of its arguments.
-    #[must_use]
-    pub fn with_schema(mut self, schema: Value) -> Self {
-        self.spec.schema = schema;
-        self
-    }
-
-    /// Whose results are untrusted text.
-    #[must_use]
-    pub fn untrusted(mut self) -> Self {
-        self.spec.untrusted = true;
-        self
-    }
-
-    /// Held at a gate, before its effect.
-    #[must_use]
-    pub fn held_before(mut self, gate: &crate::Gate) -> Self {
-        self.hold = Some((gate.clone(), true));
-        self
-    }
-
-    /// Held at a gate, after its effect.
-    #[must_use]
-    pub fn held_after(mut self, gate: &crate::Gate) -> Self {
-        self.hold = Some((gate.clone(), false));
-        self
-    }
-
-    /// The arguments of every call whose effect happened.
-    pub fn done(&self) -> Vec<Value> {
-        self.done
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    async fn held(&self, before: bool) {
-        if let Some((gate, _)) = self.hold.as_ref().filter(|(_, at)| *at == before) {
-            gate.pass().await;
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for FakeTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn run(&self, call: ToolCall) -> Result<ToolOutput, ToolError> {
-        self.held(true).await;
-        self.done
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(call.arguments.clone());
-        self.held(false).await;
-        (self.act)(&call)
-    }
-}
-
 /// A world made of stand-ins.
 pub struct TestWorld {
     model: Arc<dyn Model>,
     tools: Vec<Arc<FakeTool>>,
     verdicts: Mutex<Vec<bool>>,
+    check_gate: Option<Gate>,
     secrets: Vec<String>,
+    files: Mutex<BTreeMap<String, BlobHash>>,
+    rules: Mutex<RulesOnDisk>,
+}
+
+/// The rules that stand on disk.
+#[derive(Default)]
+enum RulesOnDisk {
+    #[default]
+    None,
+    These(Vec<StandingRule>),
+    Unreadable,
 }
 
 impl TestWorld {
-    /// With this model, the tools, and `finish`.
+    /// With this model, the tools, `finish` and `ask_person`.
     pub fn new(model: Arc<dyn Model>, tools: impl IntoIterator<Item = Arc<FakeTool>>) -> Self {
-        let finish = Arc::new(FakeTool::new("finish", Effect::Read, Repeat::Repeatable));
+        let own = ["finish", "ask_person"]
+            .map(|name| Arc::new(FakeTool::new(name, Effect::Read, Repeat::Repeatable)));
         Self {
             model,
-            tools: tools.into_iter().chain([finish]).collect(),
+            tools: tools.into_iter().chain(own).collect(),
             verdicts: Mutex::default(),
+            check_gate: None,
             secrets: Vec::new(),
+            files: Mutex::default(),
+            rules: Mutex::default(),
         }
     }
 
-    /// Whether the criteria hold, check by check; after the last one they hold.
+    /// Whether the criteria hold, check by check; after the last one they hold. A judge is asked,
+    /// a tool is called and a person is waited for, whatever is said here.
     #[must_use]
     pub fn checking(self, verdicts: impl IntoIterator<Item = bool>) -> Self {
         let mut verdicts: Vec<bool> = verdicts.into_iter().collect();
         verdicts.reverse();
         Self {
             verdicts: Mutex::new(verdicts),
+            ..self
+        }
+    }
+
+    /// Whose checks wait at a gate.
+    #[must_use]
+    pub fn checking_behind(self, gate: &Gate) -> Self {
+        Self {
+            check_gate: Some(gate.clone()),
             ..self
         }
     }
@@ -215,6 +139,31 @@ impl TestWorld {
             secrets: secrets.into_iter().collect(),
             ..self
         }
+    }
+
+    /// Somebody writes a file of the workspace.
+    pub fn write_file(&self, path: &str, content: &str) {
+        let content = BlobHash::of(content.as_bytes());
+        locked(&self.files).insert(path.to_owned(), content);
+    }
+
+    /// Somebody changes the rules on disk; they hold everywhere.
+    pub fn write_rules(&self, rules: impl IntoIterator<Item = PolicyRule>) {
+        let standing = rules
+            .into_iter()
+            .enumerate()
+            .map(|(number, rule)| StandingRule {
+                id: format!("rule {number}"),
+                scope: Scope::Everywhere,
+                rule,
+                tainted: false,
+            });
+        *locked(&self.rules) = RulesOnDisk::These(standing.collect());
+    }
+
+    /// Somebody makes the rules on disk unreadable.
+    pub fn break_rules(&self) {
+        *locked(&self.rules) = RulesOnDisk::Unreadable;
     }
 
     /// An agent that is granted every tool of this world.
@@ -230,6 +179,11 @@ impl TestWorld {
 
     /// The first event of a run of `agent`.
     pub fn created(agent: AgentSpec) -> Payload {
+        Self::created_at_price(agent, None)
+    }
+
+    /// The first event of a run of `agent` whose model's tokens cost so much.
+    pub fn created_at_price(agent: AgentSpec, price: Option<Price>) -> Payload {
         let hash = BlobHash::of(agent.name.as_bytes());
         Payload::RunCreated(RunCreated {
             window_tokens: agent.model.window_tokens,
@@ -238,12 +192,25 @@ impl TestWorld {
             model: "test/scripted".to_owned(),
             harness: HARNESS_VERSION.to_owned(),
             workspace: String::new(),
-            price: None,
+            price,
             tainted: false,
             private: false,
             depth: 0,
             parent: None,
+            root: None,
         })
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves nothing half done in here.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn unavailable(message: String) -> Unavailable {
+    Unavailable {
+        message,
+        remedy: "Mend it.".to_owned(),
     }
 }
 
@@ -257,12 +224,41 @@ impl World for TestWorld {
         let mut tools = ToolBox::default();
         for tool in &self.tools {
             let added = tools.add(tool.clone(), tool.spec.clone());
-            added.map_err(|error| Unavailable {
-                message: error.to_string(),
-                remedy: String::new(),
-            })?;
+            added.map_err(|error| unavailable(error.to_string()))?;
         }
         Ok(tools)
+    }
+
+    async fn look(
+        &self,
+        _run: &Run,
+        spec: &ToolSpec,
+        arguments: &Value,
+    ) -> (Vec<PathFact>, Vec<SecretFact>) {
+        let files = locked(&self.files);
+        let path = |name: &String| {
+            let path = arguments.get(name)?.as_str()?;
+            Some(PathFact {
+                argument: name.clone(),
+                real: (!path.contains("..")).then(|| path.to_owned()),
+                content: files.get(path).copied(),
+            })
+        };
+        let paths = spec.path_arguments.iter().filter_map(path).collect();
+        (paths, Vec::new())
+    }
+
+    async fn policy(&self, _run: &Run) -> Result<Option<OnDisk>, Unavailable> {
+        match &*locked(&self.rules) {
+            RulesOnDisk::None => Ok(None),
+            RulesOnDisk::These(rules) => Ok(Some(OnDisk {
+                hash: BlobHash::of(format!("{rules:?}").as_bytes()),
+                rules: rules.clone(),
+            })),
+            RulesOnDisk::Unreadable => {
+                Err(unavailable("The rules on disk can't be read.".to_owned()))
+            }
+        }
     }
 
     fn secrets(&self) -> &[String] {
@@ -270,13 +266,10 @@ impl World for TestWorld {
     }
 
     fn verifier(&self) -> Arc<dyn Verifier> {
-        let holds = self
-            .verdicts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()
-            .unwrap_or(true);
-        Arc::new(FixedVerifier(holds))
+        Arc::new(FixedVerifier {
+            holds: locked(&self.verdicts).pop().unwrap_or(true),
+            gate: self.check_gate.clone(),
+        })
     }
 
     fn live(&self, _run: &Run) -> Arc<dyn LiveText> {
@@ -284,7 +277,10 @@ impl World for TestWorld {
     }
 }
 
-struct FixedVerifier(bool);
+struct FixedVerifier {
+    holds: bool,
+    gate: Option<Gate>,
+}
 
 #[async_trait]
 impl Verifier for FixedVerifier {
@@ -292,19 +288,33 @@ impl Verifier for FixedVerifier {
         &self,
         criteria: &[Criterion],
         _context: &RunContext,
-        _asks: &dyn Asks,
+        asks: &dyn Asks,
     ) -> Vec<CriterionResult> {
-        let result = |criterion: &Criterion| CriterionResult {
-            criterion: criterion.in_words(),
-            holds: self.0,
-            waits: false,
-            evidence: "the test says so".to_owned(),
-            difference: if self.0 {
-                Vec::new()
-            } else {
-                vec!["It is not there.".to_owned()]
-            },
-        };
-        criteria.iter().map(result).collect()
+        if let Some(gate) = &self.gate {
+            gate.pass().await;
+        }
+        let mut results = Vec::with_capacity(criteria.len());
+        for criterion in criteria {
+            let said = match criterion {
+                Criterion::Judge(judge) => Some(asks.judge(None, "Judge.", &judge.judge).await),
+                Criterion::Tool(tool) => Some(asks.tool(&tool.tool, json!(tool.args)).await),
+                _ => None,
+            };
+            let waits = matches!(criterion, Criterion::Person(_));
+            let (holds, evidence) = match said {
+                None => (self.holds && !waits, "the test says so".to_owned()),
+                Some(Ok(text)) => (text != "no", text),
+                Some(Err(error)) => (false, error.message),
+            };
+            let off = (!holds && !waits).then(|| "It is not there.".to_owned());
+            results.push(CriterionResult {
+                criterion: criterion.in_words(),
+                holds,
+                waits,
+                evidence,
+                difference: off.into_iter().collect(),
+            });
+        }
+        results
     }
 }

@@ -1,17 +1,14 @@
 //! Changes of `config.toml` by a program: only what is meant changes, comments and order stay, and
 //! the file is either the old one or the new one.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use longrein_core::agent_file::Problem;
 use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
 use super::read::check;
-use super::{Config, FILE_NAME, ProviderConfig, Theme, as_error, path, text};
-use crate::error::{AppError, AppErrorCode};
+use super::{Config, FILE_NAME, ProviderConfig, Theme, as_error, path};
+use crate::error::AppError;
+use crate::own_file;
 
 /// Adds a provider or changes the one of this name. Returns the configuration as it is now.
 ///
@@ -97,10 +94,11 @@ fn edit(
     data_dir: &Path,
     change: impl FnOnce(&mut DocumentMut) -> Option<()>,
 ) -> Result<Config, AppError> {
-    let old = text(data_dir).map_err(|problems| refused(&problems))?;
+    let not_changed = |problems: &[_]| own_file::not_changed(FILE_NAME, problems);
+    let old = own_file::read(&path(data_dir)).map_err(|problems| not_changed(&problems))?;
     let checked = check(&old);
     if checked.config.is_none() {
-        return Err(refused(&checked.problems));
+        return Err(not_changed(&checked.problems));
     }
     let mut document: DocumentMut = old.parse().map_err(|error| {
         AppError::usage(
@@ -121,46 +119,7 @@ fn edit(
         return Err(as_error(&checked.problems));
     };
     if new != old {
-        replace(data_dir, &new).map_err(|error| {
-            AppError::new(
-                AppErrorCode::Io,
-                format!("{} can't be written: {error}.", path(data_dir).display()),
-                "Check the disk and that you may write to the data folder; the old file is still there.",
-            )
-        })?;
+        own_file::replace(data_dir, FILE_NAME, &new)?;
     }
     Ok(config)
-}
-
-fn refused(problems: &[Problem]) -> AppError {
-    let error = as_error(problems);
-    let message = format!(
-        "{FILE_NAME} was not changed, because it has a mistake already. {}",
-        error.message
-    );
-    AppError::new(error.code, message, error.remedy)
-}
-
-/// Writes beside the old file and moves the new one into its place, both on the disk before this
-/// returns.
-fn replace(data_dir: &Path, text: &str) -> io::Result<()> {
-    let fresh = data_dir.join(format!(".{FILE_NAME}.{}", std::process::id()));
-    let written = write_new(&fresh, text).and_then(|()| std::fs::rename(&fresh, path(data_dir)));
-    if let Err(error) = written {
-        let _ = std::fs::remove_file(&fresh);
-        return Err(error);
-    }
-    File::open(data_dir)?.sync_all()
-}
-
-fn write_new(fresh: &Path, text: &str) -> io::Result<()> {
-    // One that a killed process of the same id left behind is in the way.
-    let _ = std::fs::remove_file(fresh);
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(fresh)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }

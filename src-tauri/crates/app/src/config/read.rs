@@ -11,11 +11,13 @@ use url::{Host, Url};
 
 use super::{
     Config, EnvValue, McpConfig, ProviderConfig, ProviderFormat, Theme, UiConfig, own_variable,
+    prices,
 };
 
 const ROOT: &[Key] = &[
     Key::new("providers", "[providers.local]"),
     Key::new("mcp", "[mcp.counter]"),
+    Key::new("models", "[models.\"local/any\"]"),
     Key::new("ui", "[ui]"),
 ];
 
@@ -44,6 +46,9 @@ const PLACES: &[(&str, &str)] = &[
     ("command", "[mcp.NAME]"),
     ("env", "[mcp.NAME]"),
     ("trusted", "[mcp.NAME]"),
+    ("input_usd", "[models.\"provider/model\"]"),
+    ("cached_usd", "[models.\"provider/model\"]"),
+    ("output_usd", "[models.\"provider/model\"]"),
     ("theme", "[ui]"),
 ];
 
@@ -57,7 +62,7 @@ const THEMES: &[(&str, Theme)] = &[
 ];
 
 /// Names that stand for something else.
-const RESERVED_PROVIDERS: &[(&str, &str)] = &[("demo", "the demonstration model")];
+pub(super) const RESERVED_PROVIDERS: &[(&str, &str)] = &[("demo", "the demonstration model")];
 
 /// The longest name of a provider or a server.
 pub(super) const NAME_LETTERS_MAX: usize = 40;
@@ -86,9 +91,11 @@ pub struct Checked {
 pub fn check(text: &str) -> Checked {
     let (document, mut reader) = Reader::open(text, PLACES);
     let root = reader.root(&document, ROOT);
+    let providers = named(&mut reader, root, ("providers", "provider"), provider);
     let config = Config {
-        providers: named(&mut reader, root, ("providers", "provider"), provider),
         mcp: named(&mut reader, root, ("mcp", "server"), server),
+        models: prices::read(&mut reader, root, &providers),
+        providers,
         ui: ui(&mut reader, root),
     };
     let problems = reader.into_problems();

@@ -36,6 +36,11 @@ command = ["python3", "counter.py", "marks.txt"]
 env = { TOKEN = "env:COUNTER_TOKEN", LEVEL = "debug" }
 trusted = true
 
+[models."local/any"]
+input_usd = 0.25
+cached_usd = 0
+output_usd = 1
+
 [ui]
 theme = "dark"
 "#;
@@ -61,6 +66,15 @@ fn a_whole_file_is_read() {
     );
     assert_eq!(counter.env["LEVEL"], EnvValue::Plain("debug".to_owned()));
     assert_eq!(config.ui.theme, Theme::Dark);
+    let price = Price {
+        input: 250_000,
+        cached: Some(0),
+        output: 1_000_000,
+    };
+    assert_eq!(
+        config.models,
+        BTreeMap::from([("local/any".to_owned(), price)])
+    );
     assert_eq!(check("").config.unwrap(), Config::default());
 }
 
@@ -182,6 +196,32 @@ theme = "drak"
         theme | line 1, column 1: There is no key “theme” here. Write it under [ui].
     "#]],
     );
+}
+
+#[test]
+fn mistakes_in_prices_are_told() {
+    told(
+        r#"
+[providers.local]
+format = "openai-chat"
+base_url = "http://127.0.0.1:8080/v1"
+[models."local/a"]
+[models."local/b"]
+input_usd = -1
+output_usd = "free"
+price = 3
+[models.local]
+input_usd = 1
+[models."demo/researcher"]
+input_usd = 1
+[models."locl/c"]
+input_usd = 10_001
+output_usd = nan
+cached_usd = 1
+"#,
+        expect![[""]],
+    );
+    told("input_usd = 1", expect![[""]]);
 }
 
 fn provider(key_variable: Option<&str>) -> ProviderConfig {

@@ -19,6 +19,12 @@ impl Run {
         let (state, reason, _) = self.standing();
         RunLine {
             run: self.id.map(|id| id.to_string()).unwrap_or_default(),
+            parent: created
+                .and_then(|created| created.parent)
+                .map(|parent| parent.to_string()),
+            root: created
+                .and_then(|created| created.root)
+                .map(|root| root.to_string()),
             title: self.title.clone(),
             agent: created
                 .map(|created| created.agent.name.clone())

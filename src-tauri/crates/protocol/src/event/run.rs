@@ -37,6 +37,9 @@ pub struct RunCreated {
     /// The run that this one is a child of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<RunId>,
+    /// The first run of the tree, for a child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<RunId>,
 }
 
 fn is_root(depth: &u32) -> bool {

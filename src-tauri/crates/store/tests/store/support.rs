@@ -119,6 +119,8 @@ impl AnyLog for MemoryLog {
 pub fn line_of(sample: &Sample) -> RunLine {
     RunLine {
         run: sample.run.to_string(),
+            parent: None,
+            root: None,
         title: "Which index fits on one machine?".to_owned(),
         agent: "research".to_owned(),
         model: "local/any".to_owned(),

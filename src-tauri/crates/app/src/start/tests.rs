@@ -1,0 +1,130 @@
+//! What an agent needs before a run of it begins.
+
+use std::fs;
+use std::time::Duration;
+
+use longrein_protocol::event::{Limits, Payload, Price};
+use longrein_store::Log as _;
+use tempfile::TempDir;
+
+use super::NewRun;
+use crate::{AppError, AppErrorCode, DEMO_MODEL, Longrein, Options};
+
+const CONFIG: &str = r#"
+[providers.local]
+format = "openai-chat"
+base_url = "http://127.0.0.1:9/v1"
+[models."local/cheap"]
+input_usd = 0.5
+cached_usd = 0.05
+output_usd = 1.5
+[models."local/dear"]
+input_usd = 0.5
+output_usd = 15
+"#;
+
+fn open(agent: &str) -> (TempDir, Longrein) {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir_all(data.join("agents")).unwrap();
+    fs::write(data.join("config.toml"), CONFIG).unwrap();
+    fs::write(data.join("agents/thrifty.agent.toml"), agent).unwrap();
+    let app = Longrein::open(Options {
+        data_dir: Some(data),
+        pace: Duration::ZERO,
+        surface: "test",
+    });
+    (folder, app.unwrap())
+}
+
+fn thrifty(model: &str, limits: Limits) -> NewRun {
+    NewRun {
+        agent: "thrifty".to_owned(),
+        question: "What does it cost?".to_owned(),
+        model: Some(model.to_owned()),
+        limits,
+        ..NewRun::default()
+    }
+}
+
+/// The price that the run's first event holds, and its limits of money and steps.
+async fn begun(app: &Longrein, new: NewRun) -> Result<(Option<Price>, Option<f64>, u32), AppError> {
+    let driving = app.start(new).await?;
+    let run = driving.run;
+    driving.let_go();
+    driving.ended().await;
+    let events = app.store().read(run, 1, 1).await.unwrap().events;
+    let Payload::RunCreated(created) = &events[0].payload else {
+        panic!("a run begins with run.created, not {:?}", events[0]);
+    };
+    let budget = &created.agent.budget;
+    Ok((created.price, budget.money_usd, budget.steps))
+}
+
+async fn refused(app: &Longrein, new: NewRun) -> String {
+    let error = begun(app, new).await.unwrap_err();
+    assert_eq!(error.code, AppErrorCode::Usage);
+    assert!(app.runs(9, None).await.unwrap().is_empty());
+    format!("{}\n{}", error.message, error.remedy)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_knows_what_its_model_costs_where_somebody_said_so() {
+    let (_folder, app) = open("");
+    let none = Limits::default();
+    let cheap = Price {
+        input: 500_000,
+        cached: Some(50_000),
+        output: 1_500_000,
+    };
+    let (price, ..) = begun(&app, thrifty("local/cheap", none)).await.unwrap();
+    assert_eq!(price, Some(cheap));
+    let (price, ..) = begun(&app, thrifty("local/other", none)).await.unwrap();
+    assert_eq!(price, None);
+    let (price, ..) = begun(&app, thrifty(DEMO_MODEL, none)).await.unwrap();
+    assert_eq!(price, Some(Price::default()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_of_the_start_go_over_those_of_the_agent() {
+    let (_folder, app) = open("[budget]\nmoney_usd = 3.0\nsteps = 7\n");
+    let limits = Limits {
+        money_micro: Some(1_250_000),
+        ..Limits::default()
+    };
+    let (_, money, steps) = begun(&app, thrifty("local/cheap", limits)).await.unwrap();
+    assert_eq!((money, steps), (Some(1.25), 7));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_of_money_needs_a_model_whose_price_is_known() {
+    let (_folder, app) = open("[budget]\nmoney_usd = 3.0\n");
+    let told = refused(&app, thrifty("local/other", Limits::default())).await;
+    expect_test::expect![[""]].assert_eq(&told);
+    let (_folder, app) = open("");
+    let limits = Limits {
+        money_micro: Some(1),
+        ..Limits::default()
+    };
+    refused(&app, thrifty("local/other", limits)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_judge_may_not_be_dearer_than_what_the_limit_counts_by() {
+    let judged = |model: &str| {
+        format!(
+            "[budget]\nmoney_usd = 3.0\n[[done_when]]\njudge = \"Fair.\"\nof = \"a.md\"\nmodel = \"{model}\"\n"
+        )
+    };
+    for model in ["local/dear", "local/other"] {
+        let (_folder, app) = open(&judged(model));
+        let told = refused(&app, thrifty("local/cheap", Limits::default())).await;
+        assert!(told.contains(model), "{told}");
+    }
+    for (judge, model) in [("local/cheap", "local/dear"), ("local/dear", "local/dear")] {
+        let (_folder, app) = open(&judged(judge));
+        begun(&app, thrifty(model, Limits::default()))
+            .await
+            .unwrap();
+    }
+}
