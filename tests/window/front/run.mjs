@@ -1,6 +1,7 @@
 // Tests of the front end in Chromium on the fake host. `node run.mjs [words of a test's name]`
 import { browse, serve } from './world.mjs';
 import accessibility from './accessibility.mjs';
+import answers from './answers.mjs';
 import approvals from './approvals.mjs';
 import artifacts from './artifacts.mjs';
 import conversation from './conversation.mjs';
@@ -16,7 +17,7 @@ const [server, browser] = [await serve(), await browse()];
 let passed = 0;
 const failed = [];
 
-for (const suite of [runs, conversation, approvals, artifacts, settings, shell, accessibility]) {
+for (const suite of [runs, conversation, approvals, answers, artifacts, settings, shell, accessibility]) {
   for (const [name, test] of Object.entries(suite)) {
     if (!name.includes(wanted)) continue;
     const began = performance.now();

@@ -20,6 +20,30 @@ const SHOTS = {
   shortcuts: { scene: 'accepted', hash: RUN, act: async (page) => page.keyboard.press('?') },
   waiting: { scene: 'waiting', hash: RUN },
   denying: { scene: 'waiting', hash: RUN, act: async (page) => page.getByTestId('deny').click() },
+  checks: { scene: 'waiting', hash: RUN, height: 1000, act: async (page) => page.getByTestId('checks-all').first().click() },
+  editing: { scene: 'waiting', hash: RUN, act: async (page) => {
+    await page.getByTestId('edit').click();
+    await page.getByTestId('edit-arguments').fill('{ "channel": "#ann-lab" }');
+    await page.getByTestId('approve').click();
+    await page.getByTestId('answer-error').waitFor();
+  } },
+  always: { scene: 'waiting', hash: RUN, height: 900, act: async (page) => page.getByTestId('always').click() },
+  heavy: { scene: 'heavy', hash: RUN, height: 900, act: async (page) => {
+    await page.getByTestId('approval').getByText('graph-on-disk').first().waitFor();
+    await page.getByTestId('checks-all').first().click();
+  } },
+  asking: { scene: 'asking', hash: RUN },
+  uncertain: { scene: 'uncertain', hash: RUN, height: 900, act: async (page) => page.getByTestId('settle-happened').check() },
+  accepting: { scene: 'accepting', hash: RUN },
+  refusing: { scene: 'accepting', hash: RUN, act: async (page) => page.getByTestId('refuse').click() },
+  spent: { scene: 'spent', hash: RUN },
+  'spent-money': { scene: 'spent-money', hash: RUN, height: 900 },
+  answered: { scene: 'answered', hash: RUN, height: 1100, act: async (page) => {
+    await page.getByTestId('tool-card').filter({ hasText: 'slack.post_message' }).locator('button').first().click();
+    await page.getByTestId('undo').click();
+  } },
+  'narrow-waiting': { scene: 'waiting', hash: RUN, width: 960, height: 640 },
+  'narrow-always': { scene: 'waiting', hash: RUN, width: 960, height: 640, act: async (page) => page.getByTestId('always').click() },
   streaming: { scene: 'streaming', hash: RUN, act: async (page) => {
     for (let beat = 0; beat < 3; beat += 1) await page.evaluate(() => globalThis.fake.pass('01JE7'));
     await page.getByTestId('provisional').waitFor();

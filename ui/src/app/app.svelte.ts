@@ -21,7 +21,7 @@ const TOAST_LIMIT = 4;
 const TOAST_MS = 5_000;
 
 /** A place that a shortcut can send the focus to. */
-export type FocusPlace = 'question' | 'steer' | 'approval' | 'reason';
+export type FocusPlace = 'question' | 'steer' | 'approval' | 'words' | 'raise';
 
 /** What the whole window knows. Screens take it from the context. */
 export class App {
@@ -51,6 +51,9 @@ export class App {
 
   /** Resolves when the lists that the first picture needs are there, or have been refused. */
   loaded: Promise<void> = Promise.resolve();
+
+  /** What a person has begun to write as an answer, by what it answers: leaving loses nothing. */
+  readonly drafts = new Map<string, string>();
 
   private places = new Map<FocusPlace, HTMLElement>();
   private lastToast = 0;

@@ -89,11 +89,12 @@ export const COMMANDS: readonly Command[] = [
     group: 'This run',
     icon: Play,
     keys: 'R',
-    also: 'continue go on',
+    also: 'continue go on raise limit',
     offered: inState(offersResume),
-    run: withRun((app, run) => app.host.resumeRun(run)),
+    // At a limit it would only stop again: the person is led to where it is raised.
+    run: (app) => (head(app)?.reached ? app.focus('raise') : withRun((_, run) => app.host.resumeRun(run))(app)),
   },
-  { id: 'approval', title: 'Go to the approval', group: 'This run', icon: Hand, keys: 'A', also: 'answer approve deny', offered: (app) => (app.run?.asked.length ?? 0) > 0, run: (app) => app.focus('approval') },
+  { id: 'approval', title: 'Go to what waits for you', group: 'This run', icon: Hand, keys: 'A', also: 'answer approve deny question accept', offered: (app) => (app.run?.asked.length ?? 0) > 0 || head(app)?.acceptance != null, run: (app) => app.focus('approval') },
   {
     id: 'artifact',
     title: 'Open the result',

@@ -37,10 +37,26 @@ export const commands = {
 	resumeRun: (run: string) => typedError<null, BridgeError>(__TAURI_INVOKE("resume_run", { run })),
 	/**  Says something to a run: it enters at the next step, or opens a new turn. */
 	sayToRun: (run: string, text: string) => typedError<null, BridgeError>(__TAURI_INVOKE("say_to_run", { run, text })),
-	/**  Lets an action start, if its arguments are still those that the person saw. */
-	approveAction: (run: string, action: string, seenArguments: string) => typedError<null, BridgeError>(__TAURI_INVOKE("approve_action", { run, action, seenArguments })),
+	/**  Lets an action start, as it stands or edited, if it is still what the person saw. */
+	approveAction: (run: string, action: string, approval: Approval) => typedError<null, BridgeError>(__TAURI_INVOKE("approve_action", { run, action, approval })),
 	/**  Refuses an action; the model is told why. */
 	denyAction: (run: string, action: string, reason: string) => typedError<null, BridgeError>(__TAURI_INVOKE("deny_action", { run, action, reason })),
+	/**  All arguments of an action that is asked, as JSON with indents. */
+	askedArguments: (run: string, action: string, seen: string) => typedError<string, BridgeError>(__TAURI_INVOKE("asked_arguments", { run, action, seen })),
+	/**  Answers the model's question. */
+	answerQuestion: (run: string, action: string, text: string) => typedError<null, BridgeError>(__TAURI_INVOKE("answer_question", { run, action, text })),
+	/**  Says what became of an action of which nobody knows. */
+	settleAction: (run: string, action: string, verdict: Verdict, result: string | null) => typedError<null, BridgeError>(__TAURI_INVOKE("settle_action", { run, action, verdict, result })),
+	/**  Accepts the result, or sends it back. */
+	acceptResult: (run: string, accepted: boolean, note: string) => typedError<null, BridgeError>(__TAURI_INVOKE("accept_result", { run, accepted, note })),
+	/**  Sets hard limits anew, and goes on where one was reached. */
+	raiseLimits: (run: string, limits: Limits) => typedError<null, BridgeError>(__TAURI_INVOKE("raise_limits", { run, limits })),
+	/**  Takes the effect of an action back. */
+	undoAction: (run: string, action: string) => typedError<null, BridgeError>(__TAURI_INVOKE("undo_action", { run, action })),
+	/**  The rules that stand in the policy file. */
+	listRules: () => typedError<RuleLine[], BridgeError>(__TAURI_INVOKE("list_rules")),
+	/**  Takes a rule out of the policy file. */
+	revokeRule: (id: string) => typedError<RuleLine[], BridgeError>(__TAURI_INVOKE("revoke_rule", { id })),
 	/**  The files that a run's workspace holds, delivered ones first. */
 	runFiles: (run: string) => typedError<FileLine[], BridgeError>(__TAURI_INVOKE("run_files", { run })),
 	/**  The address of a delivered file, for the sandboxed frame only. */
@@ -80,22 +96,55 @@ export const events = {
 };
 
 /* Types */
+/**  How far the question whether a result is accepted is. */
+export type AcceptanceState = 
+/**  It waits for a person. */
+"asked" | 
+/**  A person accepts. */
+"accepted" | 
+/**  A person sends it back. */
+"refused" | 
+/**  The run went on or ended without an answer. */
+"withdrawn";
+
 /**  One action as a card. */
 export type ActionRow = {
 	/**  The action's id. */
 	action: string,
 	/**  The tool. */
 	tool: string,
+	/**  Whether the person asked for it, and not the model. */
+	by_person: boolean,
+	/**  The action that it takes back; empty for every other. */
+	undoes: string,
+	/**  The run that it delegates to; empty for every other. */
+	child: string,
 	/**  The arguments in a few words: `“recall of disk indexes”`. */
 	brief: string,
-	/**  The arguments as JSON, indented; cut after 8 KB. */
+	/**  The arguments that count, as JSON, indented; cut after 8 KB. */
 	arguments: string,
+	/**  How many bytes of them were cut. */
+	hidden_bytes: number,
+	/**  The arguments as the model proposed them, where a person edited them since; else empty. */
+	proposed: string,
 	/**  What it may do. */
 	effect: Effect,
 	/**  How far it is. */
 	state: ActionState,
 	/**  The decision in a sentence, with the rule. */
 	decision: string,
+	/**  The eight checks of the gate, in order; none before it was decided. */
+	checks: Check[],
+	/**  The check that decided; `None` where all simply said yes. */
+	decided_by: CheckName | null,
+	/**  What an answer rests on; empty unless it is asked. It goes back with the answer. */
+	seen: string,
+	/**  The rules that “always” would make; none unless it is asked. */
+	offers: RuleOffer[],
+	/**  What the model asks by it. */
+	question: QuestionLine | null,
+	/**  What people said of it, in order. */
+	said: SaidLine[],
 	/**  The result as the model was shown it; cut after 8 KB. */
 	result: string,
 	/**  The result in a few words: `8 passages of 3 documents`. */
@@ -110,26 +159,36 @@ export type ActionRow = {
 	latency_ms: number | null,
 	/**  How often it was started. */
 	attempt: number,
+	/**  Whether its effect can be taken back now. */
+	undo: boolean,
+	/**  Whether its effect was taken back. */
+	undone: boolean,
 };
 
 /**  The state of an action, in the words that the person reads. */
 export type ActionState = 
-/**  Asked for by the model, not decided. */
+/**  Asked for, not decided. */
 "proposed" | 
 /**  The arguments do not satisfy the schema. */
 "rejected" | 
 /**  A person has to answer. */
 "asked" | 
+/**  The model asks the person something by it. */
+"asks_you" | 
 /**  Allowed, not started. */
 "allowed" | 
 /**  Refused by policy or a person. */
 "denied" | 
+/**  It was asked, and the question no longer matters. */
+"withdrawn" | 
 /**  It runs. */
 "started" | 
 /**  It ended well. */
 "succeeded" | 
 /**  It ended badly. */
 "failed" | 
+/**  It ran when its process ended: it is being found out what became of it. */
+"finding_out" | 
 /**  It may or may not have happened. */
 "uncertain";
 
@@ -154,6 +213,26 @@ export type AgentOrigin =
 /**  It is in the data folder. */
 "saved";
 
+/**  The rules that an approval makes. */
+export type AlwaysChoice = {
+	/**  How far they reach. */
+	scope: Scope,
+	/**  Rules that the row offers, as they were shown. */
+	rules: string[],
+	/**  Whether they also hold after untrusted text was read; for this run only. */
+	tainted: boolean,
+};
+
+/**  What a person says with their approval. */
+export type Approval = {
+	/**  What was on the screen: `seen` of the row. */
+	seen: string,
+	/**  The arguments as the person wants them, as JSON; `null`: as they are. */
+	edit: string | null,
+	/**  The rules that they make with it. */
+	always: AlwaysChoice | null,
+};
+
 /**  A delivered file in the panel. */
 export type ArtifactLine = {
 	/**  The path beneath the workspace. */
@@ -177,6 +256,35 @@ export type BridgeError = {
 	/**  What the person can do, in a sentence; may be empty. */
 	remedy: string,
 };
+
+/**  One check of the gate. */
+export type Check = {
+	/**  Which one. */
+	check: CheckName,
+	/**  What it says. */
+	decision: Decision,
+	/**  The facts, in words; empty where it simply says yes. */
+	facts?: string,
+};
+
+/**  The eight checks, in the order in which they are made. */
+export type CheckName = 
+/**  Is the tool granted to this agent? */
+"granted" | 
+/**  Do the arguments satisfy the schema? */
+"schema" | 
+/**  Which effect is declared? */
+"effect" | 
+/**  Which secrets does it need, and are they its own? */
+"secrets" | 
+/**  Where does it reach, and is that inside the agent's lists? */
+"reach" | 
+/**  Does the budget still cover it? */
+"budget" | 
+/**  What do the rules say, and where none speaks, the default? */
+"rules" | 
+/**  Was untrusted text read, and does it reach outside? */
+"taint";
 
 /**  One line of an evidence ledger. */
 export type Claim = {
@@ -207,7 +315,11 @@ export type ClaimState =
 /**  The run never read this source. */
 "source_not_read" | 
 /**  A statement without a citation. */
-"uncited";
+"uncited" | 
+/**  A number of the sentence stands in the cited passage, with its unit. */
+"number_found" | 
+/**  A number of the sentence does not stand in the cited passage, or with another unit. */
+"number_not_found";
 
 /**  A part of the request, for the context meter. */
 export type ContextPart = {
@@ -223,10 +335,31 @@ export type CriterionResult = {
 	criterion: string,
 	/**  Whether it holds. */
 	holds: boolean,
+	/**  Whether a person still has to say so. */
+	waits?: boolean,
 	/**  What was seen: `12 of 12 quotes verbatim`. */
 	evidence: string,
 	/**  What the model is told when it does not hold: what is off, where, and what would mend it. */
 	difference?: string[],
+};
+
+/**  What a rule or a default says of an action. */
+export type Decision = 
+/**  It starts. */
+"allow" | 
+/**  A person is asked. */
+"ask" | 
+/**  It does not start; the model is told. */
+"deny";
+
+/**  Where the work stands when a run hands off. */
+export type Digest = {
+	/**  What was done: items of the plan, delivered files. */
+	done: string[],
+	/**  What is open: items of the plan, actions that wait, criteria that do not hold. */
+	open: string[],
+	/**  What it would cost to go on, in words. */
+	cost: string,
 };
 
 /**  What an action may do to the world. */
@@ -309,10 +442,46 @@ export type KnotTone =
 /**  It went wrong. */
 "bad";
 
+/**  A hard limit of a run. */
+export type Limit = 
+/**  Model requests. */
+"steps" | 
+/**  Input tokens. */
+"tokens_in" | 
+/**  Output tokens. */
+"tokens_out" | 
+/**  Minutes of work. */
+"working_minutes" | 
+/**  Actions started. */
+"actions" | 
+/**  Millionths of a dollar. */
+"money";
+
+/**  Limits that a person sets anew. */
+export type Limits = {
+	/**  Model requests. */
+	steps?: number | null,
+	/**  Input tokens. */
+	tokens_in?: number | null,
+	/**  Output tokens. */
+	tokens_out?: number | null,
+	/**  Minutes of work. */
+	working_minutes?: number | null,
+	/**  Actions started. */
+	actions?: number | null,
+	/**  Millionths of a dollar. */
+	money_micro?: number | null,
+};
+
 /**  Something that is counted against a limit. */
 export type Meter = {
-	/**  How much is used. */
+	/**  How much is known to be used. */
 	used: number,
+	/**
+	 *  How much more is held in reserve, for a request that is on its way, or was lost so that
+	 *  nobody knows what it used.
+	 */
+	held: number,
 	/**  The hard limit; `None` when there is none. */
 	limit: number | null,
 };
@@ -325,6 +494,18 @@ export type ModelLine = {
 	demo: boolean,
 	/**  What it is, in a few words. */
 	note: string,
+};
+
+/**  What was spent, in millionths of a dollar. */
+export type Money = {
+	/**  How much, as far as it is known. */
+	used_micro: number,
+	/**  How much more is held in reserve. */
+	held_micro: number,
+	/**  The hard limit; `None` when there is none. */
+	limit_micro: number | null,
+	/**  Whether the model's price is known. */
+	known: boolean,
 };
 
 /**  A run is to be shown: it was chosen in the tray or named by a second start. */
@@ -414,6 +595,16 @@ export type ProviderRequest = {
 	format: ProviderFormat,
 };
 
+/**  A question of the model. */
+export type QuestionLine = {
+	/**  Plain text. */
+	text: string,
+	/**  Answers that it offers; another may be given. */
+	options: string[],
+	/**  The answer; `None` until there is one. */
+	answer: string | null,
+};
+
 /**  The person wants to quit while runs are at work. */
 export type QuitAsked = {
 	/**  The runs. */
@@ -428,6 +619,18 @@ export type QuitChoice =
 "pause" | 
 /**  They stop where they are, and go on when Longrein starts again. */
 "stop";
+
+/**  A hard limit that stopped a run. Working time is in minutes, money in millionths of a dollar. */
+export type ReachedLimit = {
+	/**  Which one. */
+	limit: Limit,
+	/**  What is used, with what the next step would need. */
+	used: number,
+	/**  The limit. */
+	of: number,
+	/**  A new limit that would let the work go on for a good while. */
+	suggested: number,
+};
 
 /**  One row of the conversation; the same rows carry the knots of the rein. */
 export type Row = {
@@ -448,51 +651,57 @@ export type Row = {
 /**  What one row shows. */
 export type RowContent = 
 /**  The person's words. */
-({ kind: "question"; 
-/**  Markdown. */
-text: string }) & { accepted?: never; remedy?: never; results?: never; retrying?: never; state?: never; thinking?: never } | 
+{ kind: "question"; text: string } | 
 /**  The model's words. */
-({ kind: "answer"; 
-/**  Markdown. */
-text: string; 
-/**  The reasoning that the provider showed; may be empty. */
-thinking: string }) & { accepted?: never; remedy?: never; results?: never; retrying?: never; state?: never } | 
+{ kind: "answer"; text: string; thinking: string } | 
 /**  One action, with its whole life. */
 {
 	kind: "action",
 } & ActionRow | 
 /**  Words of the harness to the model: a difference, a loop, a cut reply. */
-({ kind: "notice"; 
-/**  Plain text. */
-text: string }) & { accepted?: never; remedy?: never; results?: never; retrying?: never; state?: never; thinking?: never } | 
+{ kind: "notice"; text: string } | 
 /**  A check of the criteria. */
-({ kind: "verification"; 
-/**  Each criterion. */
-results: CriterionResult[]; 
-/**  Whether all hold. */
-accepted: boolean }) & { remedy?: never; retrying?: never; state?: never; text?: never; thinking?: never } | 
+{ kind: "verification"; results: CriterionResult[]; accepted: boolean } | 
+/**  A person has to accept the result, or did, or did not. */
+{ kind: "acceptance"; text: string; state: AcceptanceState; said: SaidLine | null } | 
+/**  The rules beside those of the agent's file changed. */
+{ kind: "rules"; text: string; added: RuleLine[]; removed: RuleLine[] } | 
+/**  A hard limit comes near, or a person set limits anew. */
+{ kind: "budget"; text: string; raised: boolean } | 
+/**  A request beside the steps: a judge was asked. */
+{ kind: "side"; text: string; model: string; state: SideState; answer: string; latency_ms: number | null } | 
 /**  The process ended in the middle and the run was taken up again. */
-({ kind: "splice"; 
-/**  Why and what it meant: `the app was killed; nothing was repeated`. */
-text: string }) & { accepted?: never; remedy?: never; results?: never; retrying?: never; state?: never; thinking?: never } | 
+{ kind: "splice"; text: string } | 
 /**  Older parts left the request. */
-({ kind: "compacted"; 
-/**  In words, with sizes. */
-text: string }) & { accepted?: never; remedy?: never; results?: never; retrying?: never; state?: never; thinking?: never } | 
+{ kind: "compacted"; text: string } | 
 /**  A model request that failed. */
-({ kind: "model_trouble"; 
-/**  What happened. */
-text: string; 
-/**  Whether the harness tries again by itself. */
-retrying: boolean }) & { accepted?: never; remedy?: never; results?: never; state?: never; thinking?: never } | 
+{ kind: "model_trouble"; text: string; retrying: boolean } | 
 /**  The run stopped: handed off, paused, cancelled or finished. */
-({ kind: "stop"; 
-/**  The state it stopped in. */
-state: RunState; 
-/**  Why. */
-text: string; 
-/**  What the person can do. */
-remedy: string }) & { accepted?: never; results?: never; retrying?: never; thinking?: never };
+{ kind: "stop"; state: RunState; text: string; remedy: string; digest: Digest | null };
+
+/**  A rule that is in force beside those of the agent's file. */
+export type RuleLine = {
+	/**  Its name, by which it is revoked. */
+	id: string,
+	/**  How far it reaches. */
+	scope: Scope,
+	/**  The agent that it is for; empty unless it is for one. */
+	agent: string,
+	/**  Exactly what it matches. */
+	words: string,
+	/**  What it decides. */
+	decision: Decision,
+	/**  Whether it also holds after the run has read untrusted text. */
+	tainted: boolean,
+};
+
+/**  A rule that an approval may make. */
+export type RuleOffer = {
+	/**  Exactly what it matches. */
+	words: string,
+	/**  The rule as JSON. It goes back as it is, so that what is made is what was shown. */
+	rule: string,
+};
 
 /**  The panel of one run. */
 export type RunHead = {
@@ -526,6 +735,12 @@ export type RunHead = {
 	working_seconds: Meter,
 	/**  Actions started. */
 	actions: Meter,
+	/**  Money. */
+	money: Money,
+	/**  Hard limits of which four fifths are used. */
+	warned: Limit[],
+	/**  The hard limit at which it stopped, while it stands there. */
+	reached: ReachedLimit | null,
 	/**  The plan. */
 	plan: PlanItem[],
 	/**  What the last request was made of. */
@@ -540,6 +755,12 @@ export type RunHead = {
 	done_when: CriterionResult[],
 	/**  Whether the criteria were checked at least once. */
 	verified: boolean,
+	/**  What the person is asked to accept, while they are. */
+	acceptance: string | null,
+	/**  Where the work stands, while it is handed off. */
+	digest: Digest | null,
+	/**  The rules in force beside those of the agent's file. */
+	rules: RuleLine[],
 	/**  Whether untrusted text was read. */
 	tainted: boolean,
 };
@@ -574,6 +795,11 @@ export type RunLine = {
 	tokens_out: number,
 	/**  Working time. */
 	working_ms: number,
+	/**
+	 *  What it cost so far, in millionths of a dollar, at most what this number holds; `None` when
+	 *  the price is not known.
+	 */
+	cost_micro: number | null,
 	/**  The last event. */
 	seq: number,
 	/**  The knots of the small rein, oldest first, at most 24. */
@@ -615,6 +841,27 @@ export type RunView = {
 	earlier: number,
 };
 
+/**  Something that a person, or a status tool, said of an action or a result. */
+export type SaidLine = {
+	/**  What was said: `approved with other arguments`. */
+	words: string,
+	/**  Their own words with it; may be empty. */
+	note: string,
+	/**  Where a person said so; `None` when no person did. */
+	from: Surface | null,
+	/**  When (milliseconds since the epoch). */
+	at: number,
+};
+
+/**  How far a rule that a person makes reaches. */
+export type Scope = 
+/**  This run only. */
+"run" | 
+/**  Every run of this agent. */
+"agent" | 
+/**  Every run. */
+"everywhere";
+
 /**  The settings as they stand. */
 export type Settings = {
 	/**  How the window looks. */
@@ -626,6 +873,15 @@ export type Settings = {
 	/**  The version of Longrein. */
 	version: string,
 };
+
+/**  How far a request beside the steps is. */
+export type SideState = 
+/**  It is on its way. */
+"asked" | 
+/**  The answer came. */
+"answered" | 
+/**  No answer came. */
+"failed";
 
 /**  A source in the panel. */
 export type SourceLine = {
@@ -666,6 +922,15 @@ export type StartRequest = {
 	/**  Another model than the agent's. */
 	model: string | null,
 };
+
+/**  Where a person's wish comes from. */
+export type Surface = 
+/**  The command line. */
+"command" | 
+/**  The window, or its tray. */
+"window" | 
+/**  The local API. */
+"api";
 
 /**  A range of a source's extracted text, in bytes on character boundaries. */
 export type TextRange = {
@@ -709,6 +974,15 @@ export type Trust =
 "trusted" | 
 /**  From anywhere else: never an instruction. */
 "untrusted";
+
+/**  What became of an action of which nobody knew. */
+export type Verdict = 
+/**  It happened: the model is told so. */
+"happened" | 
+/**  It did not happen: the model is told so. */
+"not_happened" | 
+/**  It may be started once more. */
+"retry";
 
 /**
  *  What changed since a sequence number. Rows are inserted at the end or replace the row of the

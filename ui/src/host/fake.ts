@@ -1,6 +1,6 @@
-import type { ProviderRequest, QuitChoice, Row, RunLine, Settings, StartRequest, Theme, ViewUpdate } from './bindings';
+import type { ActionRow, Approval, Limits, ProviderRequest, QuitChoice, Row, RuleLine, RunLine, SaidLine, Settings, StartRequest, Surface, Theme, Verdict, ViewUpdate } from './bindings';
 import { emptyScene, SCENES, type Scene } from './fake/scenes';
-import { finished, PATH } from './fake/research';
+import { finished, PATH, WHOLE_ARGUMENTS } from './fake/research';
 import { NOW, Story } from './fake/story';
 import { HostError, type Host, type Stop } from './host';
 
@@ -16,6 +16,21 @@ export interface FakeControls {
   send(run: string, updates: ViewUpdate[]): void;
   askToQuit(): void;
   openRun(run: string): void;
+  answerElsewhere(run: string, action: string, words: string, from: Surface): void;
+}
+
+/** What an answer changes on the card of an action. */
+type ActionChange = Partial<ActionRow>;
+
+/** The backend checks an edit against the tool's schema; here it has to be an object with a text. */
+function checkEdit(edit: string): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(edit);
+  } catch (thrown) {
+    throw new HostError('usage', `The arguments are not valid JSON: ${String(thrown)}`, 'Mend the arguments, then approve.');
+  }
+  if (typeof value !== 'object' || value === null || !('text' in value)) throw new HostError('usage', 'The arguments do not fit: "text" is a required property', 'Mend the arguments, then approve.');
 }
 
 /** How many rows `earlierRows` gives at once. */
@@ -116,25 +131,78 @@ export class FakeHost implements Host, FakeControls {
   resumeRun = (run: string) => this.called('resumeRun', [run], () => this.settle(run, (story) => story.state('running', '', '', 0)));
   sayToRun = (run: string, text: string) => this.called('sayToRun', [run, text], () => this.settle(run, (story) => story.question(text, 'Steered')));
 
-  approveAction(run: string, action: string, seen: string): Promise<void> {
-    return this.called('approveAction', [run, action, seen], () => this.answer(run, action, 'succeeded', 'posted'));
+  approveAction(run: string, action: string, approval: Approval): Promise<void> {
+    return this.called('approveAction', [run, action, approval], () => {
+      if (approval.edit !== null) checkEdit(approval.edit);
+      const words = approval.edit === null ? 'approved' : 'approved with other arguments';
+      this.answer(run, action, { state: 'succeeded', outcome: 'posted', latency_ms: 320 }, words);
+    });
   }
 
   denyAction(run: string, action: string, reason: string): Promise<void> {
-    return this.called('denyAction', [run, action, reason], () => this.answer(run, action, 'denied', reason));
+    return this.called('denyAction', [run, action, reason], () => this.answer(run, action, { state: 'denied', outcome: reason }, 'refused', reason));
   }
 
-  private answer(run: string, action: string, state: 'succeeded' | 'denied', outcome: string): void {
+  askedArguments(run: string, action: string, seen: string): Promise<string> {
+    return this.called('askedArguments', [run, action, seen], () => WHOLE_ARGUMENTS);
+  }
+
+  answerQuestion(run: string, action: string, text: string): Promise<void> {
+    return this.called('answerQuestion', [run, action, text], () => this.answer(run, action, { state: 'succeeded', outcome: text }, 'answered'));
+  }
+
+  settleAction(run: string, action: string, verdict: Verdict, result: string | null): Promise<void> {
+    const words: Record<Verdict, string> = { happened: 'you said that it happened', not_happened: 'you said that it did not happen', retry: 'you said to start it again' };
+    return this.called('settleAction', [run, action, verdict, result], () => this.answer(run, action, { state: verdict === 'happened' ? 'succeeded' : verdict === 'retry' ? 'allowed' : 'failed', outcome: words[verdict], result: result ?? '' }, words[verdict]));
+  }
+
+  acceptResult(run: string, accepted: boolean, note: string): Promise<void> {
+    return this.called('acceptResult', [run, accepted, note], () =>
+      this.settle(run, (story) => {
+        const said: SaidLine = { words: accepted ? 'accepted' : 'sent back', note, from: 'window', at: NOW };
+        const place = story.rows.findIndex((row) => row.content.kind === 'acceptance');
+        const row = story.rows[place];
+        if (row?.content.kind === 'acceptance') story.rows[place] = { ...row, content: { ...row.content, state: accepted ? 'accepted' : 'refused', said }, knot: row.knot && { ...row.knot, shape: 'ring', tone: accepted ? 'good' : 'plain', detail: said.words } };
+        story.head.acceptance = null;
+        if (!accepted) return story.state('running', '', '', 0);
+        return row ? story.stop('accepted', 'Every criterion holds.') : story.stop('unverified', 'Taken as it is, in the window.');
+      }),
+    );
+  }
+
+  raiseLimits(run: string, limits: Limits): Promise<void> {
+    return this.called('raiseLimits', [run, limits], () =>
+      this.settle(run, (story) => {
+        if (limits.steps) story.head.steps.limit = limits.steps;
+        if (limits.money_micro) story.head.money.limit_micro = limits.money_micro;
+        Object.assign(story.head, { reached: null, warned: [], digest: null });
+        return story.budget('New limits, set in the window.', true).state('running', '', '', 0);
+      }),
+    );
+  }
+
+  undoAction(run: string, action: string): Promise<void> {
+    return this.called('undoAction', [run, action], () => this.change(run, action, { undo: false, undone: true }));
+  }
+
+  /** Somebody answers an action from another surface. */
+  answerElsewhere(run: string, action: string, words: string, from: Surface): void {
+    this.answer(run, action, { state: words === 'refused' ? 'denied' : 'succeeded', outcome: '' }, words, '', from);
+  }
+
+  private answer(run: string, action: string, parts: ActionChange, words: string, note = '', from: Surface = 'window'): void {
+    const said: SaidLine = { words, note, from, at: NOW };
+    this.change(run, action, { latency_ms: null, seen: '', offers: [], said: [said], ...parts });
+    this.settle(run, (story) => story.state('running', '', '', 0));
+  }
+
+  private change(run: string, action: string, parts: ActionChange): void {
     this.settle(run, (story) => {
       const place = story.rows.findIndex((row) => row.content.kind === 'action' && row.content.action === action);
       const row = story.rows[place];
       if (row?.content.kind !== 'action') return;
-      story.rows[place] = {
-        ...row,
-        content: { ...row.content, state, outcome, decision: state === 'denied' ? 'Denied by you.' : 'Approved by you.', latency_ms: 320 },
-        knot: row.knot && { ...row.knot, shape: 'ring', tone: 'plain', detail: state === 'denied' ? 'refused by you' : 'approved by you' },
-      };
-      story.state('running', '', '', 0);
+      const detail = parts.said?.[0]?.words ?? row.knot?.detail ?? '';
+      story.rows[place] = { ...row, content: { ...row.content, ...parts }, knot: row.knot && { ...row.knot, shape: 'ring', tone: 'plain', detail } };
     });
   }
 
@@ -200,6 +268,9 @@ export class FakeHost implements Host, FakeControls {
   }
 
   testProvider = (name: string) => this.called('testProvider', [name], () => ['qwen3-32b', 'qwen3-4b', 'nomic-embed']);
+
+  listRules = () => this.called('listRules', [], () => this.scene.rules);
+  revokeRule = (id: string): Promise<RuleLine[]> => this.called('revokeRule', [id], () => (this.scene.rules = this.scene.rules.filter((rule) => rule.id !== id)));
 
   openLink = (address: string) => this.called('openLink', [address], () => undefined);
   copyText = (text: string) => this.called('copyText', [text], () => undefined);

@@ -1,15 +1,19 @@
 import type {
   AgentLine,
+  Approval,
   ErrorCode,
   FileLine,
+  Limits,
   ModelLine,
   ProviderRequest,
   QuitChoice,
   Row,
+  RuleLine,
   RunLine,
   Settings,
   StartRequest,
   Theme,
+  Verdict,
   ViewUpdate,
 } from './bindings';
 
@@ -40,9 +44,16 @@ export interface Host {
   pauseRun(run: string): Promise<void>;
   resumeRun(run: string): Promise<void>;
   sayToRun(run: string, text: string): Promise<void>;
-  /** `seenArguments` is the text that was on the screen; other arguments are asked again. */
-  approveAction(run: string, action: string, seenArguments: string): Promise<void>;
+  /** Says yes to what was on the screen, and to nothing else: see {@link Approval}. */
+  approveAction(run: string, action: string, approval: Approval): Promise<void>;
   denyAction(run: string, action: string, reason: string): Promise<void>;
+  /** All arguments of an action that is asked, where its row shows only their beginning. */
+  askedArguments(run: string, action: string, seen: string): Promise<string>;
+  answerQuestion(run: string, action: string, text: string): Promise<void>;
+  settleAction(run: string, action: string, verdict: Verdict, result: string | null): Promise<void>;
+  acceptResult(run: string, accepted: boolean, note: string): Promise<void>;
+  raiseLimits(run: string, limits: Limits): Promise<void>;
+  undoAction(run: string, action: string): Promise<void>;
 
   runFiles(run: string): Promise<FileLine[]>;
   /** An address in the artifact scheme, for the sandboxed frame only. */
@@ -57,6 +68,10 @@ export interface Host {
   removeProvider(name: string): Promise<Settings>;
   /** The names of the models that the provider lists. */
   testProvider(name: string): Promise<string[]>;
+
+  /** The rules of every run and of single agents; those of one run end with it. */
+  listRules(): Promise<RuleLine[]>;
+  revokeRule(id: string): Promise<RuleLine[]>;
 
   /** Opens an address in the person's browser, never in this window. */
   openLink(address: string): Promise<void>;

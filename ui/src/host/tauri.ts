@@ -49,8 +49,14 @@ const host: Host = {
   pauseRun: (run) => done(commands.pauseRun(run)),
   resumeRun: (run) => done(commands.resumeRun(run)),
   sayToRun: (run, text) => done(commands.sayToRun(run, text)),
-  approveAction: (run, action, seenArguments) => done(commands.approveAction(run, action, seenArguments)),
+  approveAction: (run, action, approval) => done(commands.approveAction(run, action, approval)),
   denyAction: (run, action, reason) => done(commands.denyAction(run, action, reason)),
+  askedArguments: (run, action, seen) => asked(commands.askedArguments(run, action, seen)),
+  answerQuestion: (run, action, text) => done(commands.answerQuestion(run, action, text)),
+  settleAction: (run, action, verdict, result) => done(commands.settleAction(run, action, verdict, result)),
+  acceptResult: (run, accepted, note) => done(commands.acceptResult(run, accepted, note)),
+  raiseLimits: (run, limits) => done(commands.raiseLimits(run, limits)),
+  undoAction: (run, action) => done(commands.undoAction(run, action)),
 
   runFiles: (run) => asked(commands.runFiles(run)),
   artifactUrl: (run, path) => asked(commands.artifactUrl(run, path)),
@@ -62,6 +68,9 @@ const host: Host = {
   saveProvider: (provider) => asked(commands.saveProvider(provider)),
   removeProvider: (name) => asked(commands.removeProvider(name)),
   testProvider: (name) => asked(commands.testProvider(name)),
+
+  listRules: () => asked(commands.listRules()),
+  revokeRule: (id) => asked(commands.revokeRule(id)),
 
   openLink: (address) => openUrl(address).catch((thrown: unknown) => {
     throw new HostError('refused', `The browser could not be opened: ${String(thrown)}`, 'Copy the address and open it yourself.');

@@ -16,6 +16,12 @@ function trim(number: number): string {
   return number.toFixed(1).replace(/\.0$/, '');
 }
 
+/** Millionths of a dollar: `$1,234.50`, `$0.42`; more digits only below a cent. */
+export function dollars(micro: number): string {
+  if (micro > 0 && micro < 10_000) return `$${(micro / 1_000_000).toFixed(6).replace(/0+$/, '')}`;
+  return `$${(micro / 1_000_000).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}
+
 /** `1 step`, `14 steps`. */
 export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;

@@ -8,6 +8,8 @@ export const CLAIM_STATES: Record<ClaimState, { words: string; says: string; ton
   near: { words: 'near', says: 'Words much like them occur in the source.', tone: 'wait' },
   not_found: { words: 'not found', says: 'The words do not occur in the source.', tone: 'bad' },
   source_not_read: { words: 'source not read', says: 'The run never read this source.', tone: 'bad' },
+  number_found: { words: 'number found', says: 'The number stands in the cited passage, with its unit.', tone: 'good' },
+  number_not_found: { words: 'number not found', says: 'The number does not stand in the cited passage, or with another unit.', tone: 'bad' },
   cited: { words: 'cited', says: 'The source is cited without words.', tone: 'soft' },
   uncited: { words: 'uncited', says: 'A statement without a citation.', tone: 'soft' },
 };

@@ -42,9 +42,11 @@ export function knotsOf(rows: readonly Row[], state: RunState): ReinKnot[] {
   return knots;
 }
 
-/** An action that waits is open whatever came after it; a pause or a handoff only while it lasts. */
+/** What waits for an answer is open whatever came after it; a pause or a handoff only while it lasts. */
 function isAsked(row: Row | undefined): boolean {
-  return row?.content.kind === 'action' && (row.content.state === 'asked' || row.content.state === 'uncertain');
+  const content = row?.content;
+  if (content?.kind === 'acceptance') return content.state === 'asked';
+  return content?.kind === 'action' && (content.state === 'asked' || content.state === 'asks_you' || content.state === 'uncertain');
 }
 
 export function knotY(index: number): number {

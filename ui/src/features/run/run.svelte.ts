@@ -1,4 +1,4 @@
-import type { ActionRow, Row, RunHead, ViewUpdate } from '$host/bindings';
+import type { ActionRow, ActionState, Row, RunHead, SaidLine, ViewUpdate } from '$host/bindings';
 import { HostError, type Host, type Stop } from '$host/host';
 import { FrameBatch } from '$shared/frames';
 
@@ -9,6 +9,22 @@ const ROWS_KEPT = 4_000;
 
 /** An action that waits for the person, with the row that shows it. */
 export type Asked = { key: string } & ActionRow;
+
+/** The states in which an action waits for the person. */
+const WAITS = new Set<ActionState>(['asked', 'asks_you', 'uncertain']);
+
+/** The key under which the question whether the result is accepted is noted. */
+const ACCEPTANCE = 'acceptance';
+
+/** That something which waited was answered, and not from this window. */
+export interface Elsewhere {
+  /** What waited: a tool, or the result. */
+  what: string;
+  /** What was said; `null` when nobody said anything and it no longer matters. */
+  said: SaidLine | null;
+  /** Why it no longer matters. */
+  why: string;
+}
 
 /**
  * One run as the backend folds it: a snapshot, then rows inserted and replaced by key. Nothing is
@@ -25,6 +41,8 @@ export class RunModel {
   problem = $state.raw<HostError | null>(null);
   /** Actions that wait for an answer, oldest first. */
   asked = $state.raw<Asked[]>([]);
+  /** What was last answered from somewhere else while it waited here. */
+  elsewhere = $state.raw<Elsewhere | null>(null);
   /** Whether the end is in view, so that rows at the start may leave. */
   atEnd = true;
   /** Set while rows come or go before the first, so that the list keeps its place from its end. */
@@ -34,6 +52,9 @@ export class RunModel {
 
   private places = new Map<string, number>();
   private waiting = new Map<string, Asked>();
+  private acceptanceWaits = false;
+  /** What this window has answered. */
+  private readonly answered = new Set<string>();
   private stop: Stop | null = null;
   private ended = false;
   private readonly batch = new FrameBatch<ViewUpdate>((updates) => this.apply(updates));
@@ -63,6 +84,16 @@ export class RunModel {
   /** Takes an update; it shows in the next frame. */
   receive(update: ViewUpdate): void {
     if (!this.ended) this.batch.push(update);
+  }
+
+  /** Notes that this window answers something, so that it is not told of its own answer. */
+  answers(key: string = ACCEPTANCE): void {
+    this.answered.add(key);
+  }
+
+  /** Forgets it again: the answer was refused. */
+  answersNot(key: string = ACCEPTANCE): void {
+    this.answered.delete(key);
   }
 
   /** Puts earlier rows before the first, once per call. */
@@ -96,6 +127,7 @@ export class RunModel {
           this.problem = null;
           this.places = new Map(rows.map((row, place) => [row.key, place]));
           this.waiting = new Map();
+          this.acceptanceWaits = false;
           for (const row of rows) this.note(row);
           break;
         case 'change':
@@ -145,9 +177,28 @@ export class RunModel {
   }
 
   private note(row: Row): void {
+    if (row.content.kind === 'acceptance') {
+      const waits = row.content.state === 'asked';
+      if (this.acceptanceWaits && !waits) this.heard(ACCEPTANCE, { what: 'The result', said: row.content.said, why: 'It is no longer asked.' });
+      this.acceptanceWaits = waits;
+      return;
+    }
     if (row.content.kind !== 'action') return;
-    if (row.content.state === 'asked') this.waiting.set(row.key, { ...row.content, key: row.key });
-    else this.waiting.delete(row.key);
+    const before = this.waiting.get(row.key);
+    if (WAITS.has(row.content.state)) {
+      // The same action may wait again, for another answer.
+      if (before?.seen !== row.content.seen || before?.state !== row.content.state) this.answered.delete(row.key);
+      this.waiting.set(row.key, { ...row.content, key: row.key });
+    } else if (before) {
+      this.waiting.delete(row.key);
+      const said = row.content.said.length > before.said.length ? (row.content.said.at(-1) ?? null) : null;
+      this.heard(row.key, { what: row.content.tool, said, why: row.content.outcome });
+    }
+  }
+
+  private heard(key: string, elsewhere: Elsewhere): void {
+    const here = this.answered.delete(key);
+    if (!here || (elsewhere.said !== null && elsewhere.said.from !== 'window')) this.elsewhere = elsewhere;
   }
 
   private index(rows: readonly Row[]): void {

@@ -70,7 +70,7 @@ describe('a run on the screen', () => {
   it('knows which actions wait for an answer', async () => {
     const { host, model, frame } = await opened('waiting');
     expect(model.asked.map((asked) => asked.tool)).toEqual(['slack.post_message']);
-    await host.approveAction('01JE7', model.asked[0]!.action, model.asked[0]!.arguments);
+    await host.approveAction('01JE7', model.asked[0]!.action, { seen: model.asked[0]!.seen, edit: null, always: null });
     frame();
     expect(model.asked).toEqual([]);
   });

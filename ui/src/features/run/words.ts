@@ -1,15 +1,19 @@
-import type { ActionState, Effect, ToolErrorClass } from '$host/bindings';
+import type { ActionState, CheckName, Decision, Effect, Limit, SaidLine, Scope, Surface, ToolErrorClass } from '$host/bindings';
+import { clockTime, dollars } from '$shared/format';
 
 /** The words and the tone of each state of an action. */
 export const ACTION_STATES: Record<ActionState, { words: string; tone: 'soft' | 'run' | 'wait' | 'good' | 'bad' }> = {
   proposed: { words: 'proposed', tone: 'soft' },
   rejected: { words: 'arguments refused', tone: 'bad' },
   asked: { words: 'waits for you', tone: 'wait' },
+  asks_you: { words: 'asks you', tone: 'wait' },
   allowed: { words: 'allowed', tone: 'soft' },
   denied: { words: 'denied', tone: 'bad' },
+  withdrawn: { words: 'no longer asked', tone: 'soft' },
   started: { words: 'running', tone: 'run' },
   succeeded: { words: 'done', tone: 'good' },
   failed: { words: 'failed', tone: 'bad' },
+  finding_out: { words: 'finding out', tone: 'run' },
   uncertain: { words: 'may have happened', tone: 'wait' },
 };
 
@@ -30,3 +34,48 @@ export const ERRORS: Record<ToolErrorClass, string> = {
   failed: 'failed',
   cancelled: 'cancelled',
 };
+
+/** What each check of the gate is about, and what it means that it simply says yes. */
+export const CHECKS: Record<CheckName, { about: string; yes: string }> = {
+  granted: { about: 'Granted', yes: 'the tool is granted to this agent' },
+  schema: { about: 'Arguments', yes: 'they are as the tool wants them' },
+  effect: { about: 'Effect', yes: 'what it may do is declared' },
+  secrets: { about: 'Secrets', yes: 'it needs none but its own' },
+  reach: { about: 'Reach', yes: 'it stays where it may go' },
+  budget: { about: 'Budget', yes: 'the limits cover it' },
+  rules: { about: 'Rules', yes: 'they have nothing against it' },
+  taint: { about: 'Untrusted text', yes: 'none was read, or it does not reach outside' },
+};
+
+/** What a check or a rule says. */
+export const DECISIONS: Record<Decision, string> = { allow: 'yes', ask: 'ask', deny: 'no' };
+
+/** What a rule does with what it matches. */
+export const RULE_DECISIONS: Record<Decision, string> = { allow: 'Allows', ask: 'Asks about', deny: 'Denies' };
+
+/** How far a rule reaches. */
+export const SCOPES: Record<Scope, string> = { run: 'This run', agent: 'This agent', everywhere: 'Everywhere' };
+
+/** Where a person said something. */
+export const SURFACES: Record<Surface, string> = { command: 'the command line', window: 'the window', api: 'the API' };
+
+/** `approved from the command line at 20:41`. */
+export function saidWords(said: SaidLine): string {
+  const place = said.from === null ? '' : ` from ${SURFACES[said.from]}`;
+  return `${said.words}${place} at ${clockTime(said.at)}`;
+}
+
+/** What each hard limit counts. */
+export const LIMITS: Record<Limit, { name: string; unit: string }> = {
+  steps: { name: 'Steps', unit: 'steps' },
+  tokens_in: { name: 'Tokens in', unit: 'tokens in' },
+  tokens_out: { name: 'Tokens out', unit: 'tokens out' },
+  working_minutes: { name: 'Working time', unit: 'minutes of work' },
+  actions: { name: 'Actions', unit: 'actions' },
+  money: { name: 'Cost', unit: 'dollars' },
+};
+
+/** So much of a limit, exactly: `2,000,000`, `$3.00`. */
+export function limitAmount(limit: Limit, amount: number): string {
+  return limit === 'money' ? dollars(amount) : amount.toLocaleString('en');
+}

@@ -1,6 +1,6 @@
-import type { AgentLine, FileLine, ModelLine, RunLine, Settings, ViewUpdate } from '../bindings';
+import type { AgentLine, FileLine, ModelLine, RuleLine, RunLine, Settings, ViewUpdate } from '../bindings';
 import { HostError } from '../host';
-import { finished, handedOff, LEDGER, midway, opening, PATH, plan, QUESTION, SOURCES, spliced, STREAMED, waiting } from './research';
+import { accepting, answered, asking, finished, handedOff, heavy, LEDGER, midway, opening, PATH, plan, QUESTION, SOURCES, spent, spentMoney, spliced, STANDING_RULES, STREAMED, uncertain, waiting } from './research';
 import { NOW, Story } from './story';
 
 /** The state of the world that a test or a picture begins with. */
@@ -18,6 +18,8 @@ export interface Scene {
   refusals: Map<string, HostError>;
   /** Calls that are answered only when the gate is opened. */
   silent: Set<string>;
+  /** The rules of the policy file. */
+  rules: RuleLine[];
   /** More lines of the list, without a story behind them. */
   lines: RunLine[];
 }
@@ -54,6 +56,7 @@ export function emptyScene(): Scene {
     held: new Map(),
     refusals: new Map(),
     silent: new Set(),
+    rules: STANDING_RULES,
     lines: [],
   };
 }
@@ -75,6 +78,7 @@ function line(run: string, title: string, daysAgo: number, parts: Partial<RunLin
     tokens_in: 118_400,
     tokens_out: 9_210,
     working_ms: 754_000,
+    cost_micro: 412_000,
     seq: 180,
     rein: ['person', 'ring', 'ring', 'ring', 'ring', 'square', 'ring', 'ring', 'ring', 'end'],
     ...parts,
@@ -84,7 +88,7 @@ function line(run: string, title: string, daysAgo: number, parts: Partial<RunLin
 const OLDER: RunLine[] = [
   line('01JE1', 'Which of our measurements hold for arm64?', 0, { state: 'paused', reason: 'Paused by you', steps: 6, tokens_in: 31_200, rein: ['person', 'ring', 'ring', 'ring', 'ring'] }),
   line('01JD9', 'How do the five papers on late interaction define recall?', 0, {}),
-  line('01JD8', 'What does the library say about vector search?', 1, { demo: true, model: 'demo/researcher', steps: 9, tokens_in: 12_040, tokens_out: 2_010, working_ms: 2_400, rein: ['person', 'ring', 'ring', 'ring', 'splice', 'ring', 'ring', 'end'] }),
+  line('01JD8', 'What does the library say about vector search?', 1, { demo: true, model: 'demo/researcher', cost_micro: 0, steps: 9, tokens_in: 12_040, tokens_out: 2_010, working_ms: 2_400, rein: ['person', 'ring', 'ring', 'ring', 'splice', 'ring', 'ring', 'end'] }),
   line('01JD7', 'Licences of everything that the parser pulls in', 1, { state: 'unverified', reason: '', steps: 22 }),
   line('01JD5', 'Timeline of the outage on the third of November', 3, { state: 'failed', reason: 'The agent’s instructions can’t be read', rein: ['person', 'ring', 'ring', 'stop'] }),
   line('01JD4', 'Every dataset that the group has published, with its terms', 9, { state: 'cancelled', reason: 'Cancelled by you', rein: ['person', 'ring', 'ring', 'ring', 'ring', 'ring', 'stop'] }),
@@ -148,11 +152,19 @@ export const SCENES: Record<string, () => Scene> = {
   empty: demoScene,
   loading: () => ({ ...emptyScene(), silent: new Set(['watchRuns', 'subscribeRun', 'getSettings', 'listAgents']) }),
   error: () => ({ ...emptyScene(), refusals: new Map([['watchRuns', refused], ['startRun', new HostError('usage', 'The library folder ~/Papers can’t be read: permission denied.', 'Give yourself the right to read it, or name another folder in the agent file.')], ['subscribeRun', new HostError('not_found', 'There is no run 01JE7 in this data folder.', 'Look for it in the list of runs.')], ['getSettings', new HostError('unreadable', 'config.toml can’t be read: line 3 has no closing quote.', 'Mend the line; nothing is written to the file until it can be read.')], ['testProvider', new HostError('refused', 'lab refused the key (401).', 'Set LONGREIN_LAB_API_KEY to a valid key and start Longrein again.')]]) }),
-  refusals: () => ({ ...withStories(waiting('01JE9')), refusals: new Map([['startRun', new HostError('usage', 'The library folder ~/Papers can’t be read: permission denied.', 'Give yourself the right to read it, or name another folder in the agent file.')], ['testProvider', new HostError('refused', 'lab refused the key (401).', 'Set LONGREIN_LAB_API_KEY to a valid key and start Longrein again.')], ['approveAction', new HostError('busy', 'This question was answered in another window: denied.', '')], ['artifactUrl', new HostError('not_found', 'index.html is gone from the workspace.', 'The published copy can be restored from the record: run longrein export.')]]) }),
+  refusals: () => ({ ...withStories(waiting('01JE9')), refusals: new Map([['startRun', new HostError('usage', 'The library folder ~/Papers can’t be read: permission denied.', 'Give yourself the right to read it, or name another folder in the agent file.')], ['testProvider', new HostError('refused', 'lab refused the key (401).', 'Set LONGREIN_LAB_API_KEY to a valid key and start Longrein again.')], ['approveAction', new HostError('refused', 'slack.post_message was answered from the command line 3 min ago: refused.', 'Nothing was changed.')], ['answerQuestion', new HostError('refused', 'ask_person was answered from the window a moment ago: answered.', 'Nothing was changed.')], ['raiseLimits', new HostError('usage', 'No limit was named, so nothing was changed.', 'Write a number for at least one limit.')], ['listRules', new HostError('unreadable', 'policy.toml can’t be read: line 4 has no closing quote.', 'Mend the line; until then nothing is decided by it.')], ['artifactUrl', new HostError('not_found', 'index.html is gone from the workspace.', 'The published copy can be restored from the record: run longrein export.')]]) }),
   streaming,
   waiting: () => withStories(waiting('01JE7')),
   spliced: () => withStories(spliced('01JE7')),
   'handed-off': () => withStories(handedOff('01JE7')),
+  spent: () => withStories(spent('01JE7')),
+  'spent-money': () => withStories(spentMoney('01JE7')),
+  asking: () => withStories(asking('01JE7')),
+  uncertain: () => withStories(uncertain('01JE7')),
+  accepting: () => withStories(accepting('01JE7')),
+  answered: () => withStories(answered('01JE7')),
+  heavy: () => withStories(heavy('01JE7')),
+  'heavy-silent': () => ({ ...withStories(heavy('01JE7')), silent: new Set(['askedArguments']) }),
   accepted: () => withStories(finished('01JE7')),
   interrupted: () => withStories(midway('01JE7').state('interrupted', 'The app ended while it was at work.', 'Resume it: nothing is repeated.')),
   huge: () => withStories(hugeStory('01JE7', 5_000)),

@@ -1,4 +1,4 @@
-import type { ActionRow, ArtifactLine, Claim, CriterionResult, Knot, KnotShape, PlanItem, Row, RowContent, RunHead, RunLine, RunState, RunView, SourceLine } from '../bindings';
+import type { AcceptanceState, ActionRow, ArtifactLine, Check, CheckName, Claim, CriterionResult, Decision, Digest, Knot, KnotShape, PlanItem, Row, RowContent, RuleLine, RunHead, RunLine, RunState, RunView, SaidLine, SideState, SourceLine } from '../bindings';
 import { RUN_STATES } from '$shared/states';
 
 /** The present of every scene, so that pictures and tests don't depend on the clock. */
@@ -7,6 +7,16 @@ export const NOW = Date.UTC(2026, 10, 26, 19, 36, 0);
 const MINUTE_MS = 60_000;
 
 export type ActionParts = Partial<ActionRow> & Pick<ActionRow, 'tool' | 'brief'>;
+
+const CHECK_NAMES: readonly CheckName[] = ['granted', 'schema', 'effect', 'secrets', 'reach', 'budget', 'rules', 'taint'];
+
+/** The eight checks, with what those that are named say; the others simply say yes. */
+export function eightChecks(said: Partial<Record<CheckName, [Decision, string]>> = {}): Check[] {
+  return CHECK_NAMES.map((check) => {
+    const [decision, facts] = said[check] ?? (['allow', ''] as const);
+    return { check, decision, ...(facts ? { facts } : {}) };
+  });
+}
 
 /** Builds the rows and the panel of a run, as the backend would fold them. */
 export class Story {
@@ -30,11 +40,14 @@ export class Story {
       remedy: '',
       since: NOW - 2 * MINUTE_MS,
       created_at: this.at,
-      steps: { used: 0, limit: 80 },
-      tokens_in: { used: 0, limit: 2_000_000 },
-      tokens_out: { used: 0, limit: null },
-      working_seconds: { used: 0, limit: 3_600 },
-      actions: { used: 0, limit: null },
+      steps: { used: 0, held: 0, limit: 80 },
+      tokens_in: { used: 0, held: 0, limit: 2_000_000 },
+      tokens_out: { used: 0, held: 0, limit: null },
+      working_seconds: { used: 0, held: 0, limit: 3_600 },
+      actions: { used: 0, held: 0, limit: null },
+      money: { used_micro: 0, held_micro: 0, limit_micro: 3_000_000, known: true },
+      warned: [],
+      reached: null,
       plan: [],
       context: [],
       window_tokens: 32_768,
@@ -45,6 +58,9 @@ export class Story {
         { criterion: 'every quote in index.html is in its source, and nothing is uncited', holds: false, evidence: '' },
       ],
       verified: false,
+      acceptance: null,
+      digest: null,
+      rules: [],
       tainted: false,
     };
   }
@@ -66,6 +82,7 @@ export class Story {
     this.head.tokens_in.used += 7_940;
     this.head.tokens_out.used += 612;
     this.head.working_seconds.used += 31;
+    this.head.money.used_micro += 46_300;
     return this.row({ kind: 'answer', text, thinking }, null);
   }
 
@@ -73,6 +90,19 @@ export class Story {
     this.head.actions.used += 1;
     const action: ActionRow = {
       action: `a${this.seq}`,
+      by_person: false,
+      undoes: '',
+      child: '',
+      hidden_bytes: 0,
+      proposed: '',
+      checks: eightChecks({ rules: ['allow', 'it only reads, and no rule says otherwise'] }),
+      decided_by: null,
+      seen: '',
+      offers: [],
+      question: null,
+      said: [],
+      undo: false,
+      undone: false,
       arguments: JSON.stringify({ query: parts.brief.replace(/[“”]/g, '') }, null, 2),
       effect: 'read',
       state: 'succeeded',
@@ -87,12 +117,14 @@ export class Story {
       ...parts,
     };
     if (action.trust === 'untrusted') this.head.tainted = true;
-    const tone = action.state === 'started' ? 'running' : action.state === 'asked' ? 'waiting' : action.state === 'failed' || action.state === 'denied' ? 'bad' : 'plain';
-    const shape: KnotShape = action.state === 'asked' ? 'break' : 'ring';
-    const asked = action.state === 'asked';
-    const label = asked ? action.tool : `${action.tool.replaceAll('_', ' ')} ${action.brief}`;
+    const waits: Partial<Record<ActionRow['state'], string>> = { asked: 'waits for you', asks_you: 'asks you', uncertain: 'may have happened' };
+    const works = action.state === 'started' || action.state === 'finding_out';
+    const waiting = waits[action.state];
+    const tone = works ? 'running' : waiting ? 'waiting' : action.state === 'failed' || action.state === 'denied' ? 'bad' : 'plain';
+    const shape: KnotShape = waiting ? 'break' : 'ring';
+    const label = action.question?.text ?? (waiting ? action.tool : `${action.tool.replaceAll('_', ' ')} ${action.brief}`);
     const took = action.latency_ms === null ? '' : `${action.latency_ms} ms`;
-    const detail = asked ? 'waits for you' : action.state === 'started' ? 'runs' : [action.outcome, took].filter(Boolean).join(' · ');
+    const detail = waiting ?? (works ? action.outcome || 'runs' : [action.outcome, took].filter(Boolean).join(' · '));
     return this.row({ kind: 'action', ...action }, { shape, tone, label, detail }, `action-${action.action}`);
   }
 
@@ -108,6 +140,24 @@ export class Story {
     return this.row({ kind: 'notice', text }, null);
   }
 
+  rules(text: string, added: RuleLine[], removed: RuleLine[] = []): this {
+    this.head.rules = [...this.head.rules.filter((rule) => !removed.some((gone) => gone.id === rule.id)), ...added];
+    return this.row({ kind: 'rules', text, added, removed }, null);
+  }
+
+  budget(text: string, raised: boolean): this {
+    return this.row({ kind: 'budget', text, raised }, null);
+  }
+
+  side(model: string, state: SideState, answer: string, latency_ms: number | null): this {
+    return this.row({ kind: 'side', text: 'A judge is asked about a criterion', model, state, answer, latency_ms }, null);
+  }
+
+  acceptance(text: string, state: AcceptanceState = 'asked', said: SaidLine | null = null): this {
+    if (state === 'asked') this.head.acceptance = text;
+    return this.row({ kind: 'acceptance', text, state, said }, { shape: state === 'asked' ? 'break' : 'ring', tone: state === 'asked' ? 'waiting' : 'plain', label: 'Accept the result?', detail: state === 'asked' ? 'waits for you' : state });
+  }
+
   trouble(text: string, retrying: boolean): this {
     return this.row({ kind: 'model_trouble', text, retrying }, { shape: 'ring', tone: retrying ? 'plain' : 'bad', label: 'Model request failed', detail: retrying ? 'tried again' : text });
   }
@@ -117,18 +167,20 @@ export class Story {
     this.head.done_when = results;
     this.head.verified = true;
     const held = results.filter((result) => result.holds).length;
+    const waits = results.every((result) => result.holds || result.waits);
     return this.row(
       { kind: 'verification', results, accepted },
-      { shape: 'ring', tone: accepted ? 'good' : 'bad', label: 'Checked', detail: `${held} of ${results.length} hold` },
+      { shape: 'ring', tone: accepted ? 'good' : waits ? 'plain' : 'bad', label: 'Checked', detail: `${held} of ${results.length} hold` },
     );
   }
 
-  stop(state: RunState, text: string, remedy = ''): this {
+  stop(state: RunState, text: string, remedy = '', digest: Digest | null = null): this {
+    this.head.digest = digest;
     this.state(state, state === 'accepted' ? '' : text, remedy);
     const good = state === 'accepted' || state === 'unverified';
     const waits = state === 'handed_off' || state === 'paused';
     const tone = state === 'accepted' ? 'good' : waits ? 'waiting' : state === 'failed' ? 'bad' : 'plain';
-    return this.row({ kind: 'stop', state, text, remedy }, { shape: good ? 'end' : waits ? 'break' : 'stop', tone, label: RUN_STATES[state].words, detail: text });
+    return this.row({ kind: 'stop', state, text, remedy, digest }, { shape: good ? 'end' : waits ? 'break' : 'stop', tone, label: RUN_STATES[state].words, detail: text });
   }
 
   state(state: RunState, reason = '', remedy = '', minutesAgo = 4): this {
@@ -178,6 +230,7 @@ export class Story {
       tokens_in: head.tokens_in.used,
       tokens_out: head.tokens_out.used,
       working_ms: head.working_seconds.used * 1_000,
+      cost_micro: head.money.known ? head.money.used_micro : null,
       seq: this.seq,
       rein: this.rows.flatMap((row) => (row.knot ? [row.knot.shape] : [])).slice(-24),
     };
