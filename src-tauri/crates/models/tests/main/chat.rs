@@ -1,4 +1,4 @@
-//! The adapter against a real server on a socket.
+//! The chat adapter against a real server on a socket.
 
 use std::sync::Arc;
 use std::time::Duration;
