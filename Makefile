@@ -43,8 +43,8 @@ bench: setup-build ## Measure a step: time, bytes on disk, memory
 	@cargo build --locked --quiet --release -p longrein-cli
 	@exec target/release/longrein bench steps --n 100,1000,10000
 
-soak: setup-test $(UI_BUILT) ## The long tests: 200 real kills instead of 40
-	@LONGREIN_KILLS=200 cargo nextest run --locked --workspace --profile soak
+soak: setup-test $(UI_BUILT) ## The long tests: 200 real kills and 10,000 seeds instead of 40 and 1,000
+	@LONGREIN_KILLS=200 LONGREIN_SEEDS=10000 cargo nextest run --locked --workspace --profile soak
 
 icons: ## Make the icon's sizes from its drawings
 	@scripts/setup icons
