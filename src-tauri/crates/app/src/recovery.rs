@@ -30,7 +30,7 @@ const PAGE_RUNS: u32 = 256;
 /// The most pages of the list that are looked through.
 const PAGES: usize = 64;
 
-/// A run that was found without a driver.
+/// A run that was found without a driver, the first of its tree.
 pub struct Recovered {
     /// The run.
     pub run: RunId,
@@ -125,32 +125,36 @@ impl Recovery {
         let mut found = Vec::new();
         let mut wanted = HashSet::new();
         for line in self.lines().await? {
-            let Ok(run) = line.run.parse::<RunId>() else {
+            // A child is driven with its tree.
+            let tree = line.root.as_ref().unwrap_or(&line.run);
+            let (Ok(run), Ok(tree)) = (line.run.parse(), tree.parse::<RunId>()) else {
                 continue;
             };
-            if self.app.driven_here(run).is_some() || !self.attempts.may(run) {
+            if self.app.driven_here(tree).is_some() || !self.attempts.may(tree) {
                 continue;
             }
             match line.state {
-                RunState::Interrupted => found.push((run, ResumeReason::Interrupted)),
+                RunState::Interrupted => found.push((tree, ResumeReason::Interrupted)),
                 RunState::Waiting | RunState::Paused | RunState::HandedOff => {
-                    if self.is_wanted(run).await? {
-                        wanted.insert(run);
+                    if self.is_wanted(run, tree).await? {
+                        wanted.insert(tree);
                     }
                 }
                 _ => {}
             }
         }
         let twice = wanted.intersection(&self.wanted);
-        found.extend(twice.map(|run| (*run, ResumeReason::Asked)));
-        found.sort_unstable_by_key(|(run, _)| *run);
+        found.extend(twice.map(|tree| (*tree, ResumeReason::Asked)));
+        // Of several reasons for one tree the first in order stays: that it was interrupted.
+        found.sort_by_key(|(tree, _)| *tree);
+        found.dedup_by_key(|(tree, _)| *tree);
         self.wanted = wanted;
         Ok(found)
     }
 
-    async fn is_wanted(&self, run: RunId) -> Result<bool, AppError> {
+    async fn is_wanted(&self, run: RunId, tree: RunId) -> Result<bool, AppError> {
         let wishes = self.app.store().wishes(run).await?;
-        Ok(!wishes.is_empty() && !self.app.is_driven(run))
+        Ok(!wishes.is_empty() && !self.app.is_driven(tree))
     }
 
     async fn lines(&self) -> Result<Vec<RunLine>, AppError> {

@@ -87,6 +87,10 @@ pub fn json_schema() -> Value {
     // A file without a name is called after itself.
     schema.remove("required");
     let mut schema = schema.to_value();
+    // A decision and a condition.
+    if let Some(rule) = schema.pointer_mut("/$defs/PolicyRule") {
+        rule["minProperties"] = 2.into();
+    }
     for (kind, key, range) in keys::WHOLE_RANGES {
         bound(
             &mut schema,

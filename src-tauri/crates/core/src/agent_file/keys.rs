@@ -91,8 +91,8 @@ pub(super) const BUDGET: &[Key] = &[
     Key::new("actions", "actions = 200"),
     Key::new("money_usd", "money_usd = 3.0"),
     Key::new("idle_steps", "idle_steps = 40"),
-    Key::later("children"),
-    Key::later("depth"),
+    Key::new("children", "children = 8"),
+    Key::new("depth", "depth = 3"),
 ];
 
 /// `[[done_when]]` with `file`
@@ -182,6 +182,8 @@ pub(super) const PLACES: &[(&str, &str)] = &[
     ("actions", "[budget]"),
     ("money_usd", "[budget]"),
     ("idle_steps", "[budget]"),
+    ("children", "[budget]"),
+    ("depth", "[budget]"),
     ("repeat", "[tools.\"server.tool\"]"),
     ("timeout_seconds", "[tools.\"server.tool\"]"),
     ("result_tokens", "[tools.\"server.tool\"]"),
@@ -217,7 +219,7 @@ pub(super) const PLACES: &[(&str, &str)] = &[
 ];
 
 /// Tools that are granted by name, besides those for files.
-pub(super) const SINGLE_TOOLS: &[&str] = &["search_library"];
+pub(super) const SINGLE_TOOLS: &[&str] = &["search_library", "delegate"];
 
 /// Tools that the design names and this version does not have.
 pub(super) const LATER_TOOLS: &[&str] = &[
@@ -229,7 +231,6 @@ pub(super) const LATER_TOOLS: &[&str] = &[
     "recall",
     "find_tools",
     "load_skill",
-    "delegate",
 ];
 
 /// The longest name of an agent.
@@ -249,6 +250,10 @@ pub(super) const ACTIONS: RangeInclusive<u32> = 1..=1_000_000;
 pub(super) const MONEY_USD: RangeInclusive<f64> = 0.01..=100_000.0;
 /// 0 switches the rule off.
 pub(super) const IDLE_STEPS: RangeInclusive<u32> = 0..=1_000_000;
+/// 0: it has none.
+pub(super) const CHILDREN: RangeInclusive<u32> = 0..=1_000;
+/// 0: its children have none.
+pub(super) const DEPTH: RangeInclusive<u32> = 0..=8;
 pub(super) const KEY_VALID_SECONDS: RangeInclusive<u32> = 1..=31_536_000;
 pub(super) const MIN_BYTES: RangeInclusive<u32> = 1..=1_000_000_000;
 pub(super) const MIN_LINKS: RangeInclusive<u32> = 0..=10_000;
@@ -271,6 +276,8 @@ pub(super) const WHOLE_RANGES: &[(&str, &str, RangeInclusive<u32>)] = &[
     ("Budget", "working_minutes", WORKING_MINUTES),
     ("Budget", "actions", ACTIONS),
     ("Budget", "idle_steps", IDLE_STEPS),
+    ("Budget", "children", CHILDREN),
+    ("Budget", "depth", DEPTH),
     ("Recovery", "key_valid_seconds", KEY_VALID_SECONDS),
     ("FileCriterion", "min_bytes", MIN_BYTES),
     ("FileCriterion", "max_bytes", MIN_BYTES),

@@ -278,11 +278,11 @@ fn a_name_that_stands_for_nothing_is_told() {
         "[tools]\nallow = [\"file\", \"read\", \"*\", \".x\", \"exa.\", \"shell\", \"a b.c\"]",
         expect![[r#"
             2:10 tools.allow | There is no tool “file”. | Did you mean “files”?
-            2:18 tools.allow | There is no tool “read”. | Known are files, search_library, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
-            2:26 tools.allow | There is no tool “*”. | Known are files, search_library, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
+            2:18 tools.allow | There is no tool “read”. | Known are files, search_library, delegate, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
+            2:26 tools.allow | There is no tool “*”. | Known are files, search_library, delegate, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
             2:31 tools.allow | “.x” is not the name of a tool of a server. | Write server.tool, or server.* for all of its tools.
             2:37 tools.allow | “exa.” is not the name of a tool of a server. | Write server.tool, or server.* for all of its tools.
-            2:45 tools.allow | There is no tool “shell”. | Known are files, search_library, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
+            2:45 tools.allow | There is no tool “shell”. | Known are files, search_library, delegate, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
             2:54 tools.allow | “a b.c” is not the name of a tool of a server. | Write server.tool, or server.* for all of its tools.
         "#]],
     );
@@ -302,15 +302,12 @@ fn what_is_designed_and_not_built_is_refused_rather_than_ignored() {
 use = ["local/a", "local/b"]
 thinking = "medium"
 [tools]
-allow = ["run_code", "delegate", "web_fetch"]
+allow = ["run_code", "find_tools", "web_fetch"]
 preload = ["exa.search"]
 [skills]
 use = ["page"]
 [sandbox]
 hosts = []
-[budget]
-children = 8
-depth = 2
 [[stage]]
 name = "first"
 [[done_when]]
@@ -320,15 +317,13 @@ command = "make test"
             3:19 model.use | Falling back to a second model is not built yet. | Keep the first model only.
             4:1 model.thinking | “thinking” is not built yet. | Take it out: it would have no effect.
             6:10 tools.allow | “run_code” is not built yet. | Take it out: it would have no effect.
-            6:22 tools.allow | “delegate” is not built yet. | Take it out: it would have no effect.
-            6:34 tools.allow | “web_fetch” is not built yet. | Take it out: it would have no effect.
+            6:22 tools.allow | “find_tools” is not built yet. | Take it out: it would have no effect.
+            6:36 tools.allow | “web_fetch” is not built yet. | Take it out: it would have no effect.
             7:1 tools.preload | “preload” is not built yet. | Take it out: it would have no effect.
             8:2 skills | “skills” is not built yet. | Take it out: it would have no effect.
             10:2 sandbox | “sandbox” is not built yet. | Take it out: it would have no effect.
-            13:1 budget.children | “children” is not built yet. | Take it out: it would have no effect.
-            14:1 budget.depth | “depth” is not built yet. | Take it out: it would have no effect.
-            15:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
-            18:1 done_when[1].command | “command” is not built yet. | Take it out: it would have no effect.
+            12:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
+            15:1 done_when[1].command | “command” is not built yet. | Take it out: it would have no effect.
         "#]],
     );
 }

@@ -216,6 +216,12 @@ fn budget(reader: &mut Reader<'_>, root: Fields<'_>) -> Budget {
             *limit = Some(number);
         }
     }
+    if let Some(children) = reader.whole(fields, "children", &keys::CHILDREN) {
+        budget.children = children;
+    }
+    if let Some(depth) = reader.whole(fields, "depth", &keys::DEPTH) {
+        budget.depth = depth;
+    }
     budget.money_usd = reader.number(fields, "money_usd", &keys::MONEY_USD);
     if let Some(steps) = reader.whole(fields, "idle_steps", &keys::IDLE_STEPS) {
         budget.idle_steps = (steps > 0).then_some(steps);

@@ -72,6 +72,8 @@ working_minutes = 7
 actions = 8
 money_usd = 2.5
 idle_steps = 0
+children = 2
+depth = 0
 
 [[done_when]]
 file = "pages/index.html"
@@ -139,6 +141,7 @@ fn a_whole_file_is_read_and_written_and_read_again_as_the_same() {
     );
     assert_eq!(spec.policy[0].args["/blocks/0/text"], "a \"quote\"");
     assert_eq!(spec.budget.money_micro(), Some(2_500_000));
+    assert_eq!((spec.budget.children, spec.budget.depth), (2, 0));
     assert_eq!(spec.done_when.len(), 10);
     let written = to_toml(&spec);
     let read = parse(&written, "y").unwrap_or_else(|problems| panic!("{problems:#?}\n{written}"));
@@ -198,6 +201,8 @@ fn an_empty_file_is_an_agent_called_after_it_with_every_default() {
         tokens_in = 2_000_000
         working_minutes = 60
         idle_steps = 40
+        children = 8
+        depth = 3
     "#]]
     .assert_eq(&to_toml(&spec));
 }
@@ -246,6 +251,7 @@ fn the_schema_knows_every_section_and_no_other() {
     assert_eq!(described, known);
     assert_eq!(schema["additionalProperties"], false);
     assert!(schema.get("required").is_none());
+    assert_eq!(schema["$defs"]["PolicyRule"]["minProperties"], 2);
     for (kind, key, range) in super::keys::WHOLE_RANGES {
         let number = &schema["$defs"][kind]["properties"][key];
         assert_eq!(number["minimum"], *range.start(), "{kind}.{key}");

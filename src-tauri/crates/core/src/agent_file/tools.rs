@@ -141,7 +141,8 @@ pub(super) fn covers(pattern: &str, tool: &str) -> bool {
 
 /// Whether it is a tool of the harness and not of a server.
 pub(super) fn is_built_in(tool: &str) -> bool {
-    READING.contains(&tool) || CHANGING.contains(&tool) || ALWAYS_GRANTED.contains(&tool)
+    let known = [READING, CHANGING, keys::SINGLE_TOOLS, ALWAYS_GRANTED];
+    known.into_iter().any(|names| names.contains(&tool))
 }
 
 /// Whether this can be the name of one tool at all.

@@ -148,6 +148,8 @@ impl File {
         }
         // Left out it would be the default again.
         self.line("idle_steps", &number(budget.idle_steps.unwrap_or(0)));
+        self.line("children", &number(budget.children));
+        self.line("depth", &number(budget.depth));
     }
 
     fn criterion(&mut self, criterion: &Criterion) {
