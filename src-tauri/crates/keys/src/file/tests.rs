@@ -219,11 +219,11 @@ fn what_another_process_changed_is_seen_and_kept() {
     let change = PassphraseAct::Change(Passphrase::new("battery staple"));
     other.passphrase(change).unwrap();
     let path = folder.path().join(SECRETS_FILE);
-    assert_eq!(
-        one.get(&name("exa")),
-        Err(KeyError::WrongPassphrase { path })
-    );
+    let wrong = KeyError::WrongPassphrase { path: path.clone() };
+    assert_eq!(one.get(&name("exa")), Err(wrong));
     assert_eq!(one.look(), Ok(Standing::Locked));
+    let needed = KeyError::NeedsPassphrase { path };
+    assert_eq!(one.get(&name("exa")), Err(needed));
     unlock(&mut one, "battery staple").unwrap();
     assert_eq!(one.get(&name("exa")), Ok(Some(secret("exa-12345678"))));
 }

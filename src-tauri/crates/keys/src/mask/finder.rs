@@ -89,6 +89,12 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    fn take(&mut self, glyph: Glyph) {
+        self.escape |= glyph.was_escaped();
+        self.percent |= glyph.byte == Escape::Percent.sign();
+        self.backslash |= glyph.byte == Escape::Json.sign();
+    }
+
     /// Whether undoing these escapes in what was seen can show anything new.
     pub(super) fn asks_for(self, escape: Escape) -> bool {
         self.escape
@@ -108,16 +114,59 @@ impl View {
         }
     }
 
-    pub(super) fn push(&mut self, patterns: &Patterns, glyph: Glyph, places: &mut Places) {
-        let Self { levels, finder } = self;
-        through(levels, glyph, &mut |glyph| {
-            finder.push(patterns, glyph, places);
-        });
+    /// Looks at the next bytes of a text, the first of which stands at `place`.
+    pub(super) fn look(
+        &mut self,
+        patterns: &Patterns,
+        place: u64,
+        bytes: &[u8],
+        places: &mut Places,
+    ) -> Seen {
+        let mut seen = Seen::default();
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.is_idle() {
+                let wakes = |byte: &u8| patterns.begins_with(*byte) || Escape::is_sign(*byte);
+                match bytes[at..].iter().position(wakes) {
+                    Some(skipped) => at += skipped,
+                    None => break,
+                }
+            }
+            let Self { levels, finder } = self;
+            let glyph = Glyph::plain(bytes[at], place + at as u64);
+            let mut take = |glyph| {
+                seen.take(glyph);
+                finder.push(patterns, glyph, places);
+            };
+            // Written out, since every byte goes this way.
+            match levels.as_mut_slice() {
+                [] => take(glyph),
+                [outer] => outer.push(glyph, &mut take),
+                [outer, inner, ..] => {
+                    outer.push(glyph, &mut |glyph| inner.push(glyph, &mut take));
+                }
+            }
+            at += 1;
+        }
+        seen
+    }
+
+    /// Nothing is open, so that most bytes change nothing.
+    fn is_idle(&self) -> bool {
+        self.finder.is_idle() && self.levels.iter().all(Decoder::is_idle)
     }
 
     pub(super) fn finish(&mut self, patterns: &Patterns, places: &mut Places) {
         let Self { levels, finder } = self;
-        finish(levels, &mut |glyph| finder.push(patterns, glyph, places));
+        let mut take = |glyph| finder.push(patterns, glyph, places);
+        match levels.as_mut_slice() {
+            [] => {}
+            [outer] => outer.finish(&mut take),
+            [outer, inner, ..] => {
+                outer.finish(&mut |glyph| inner.push(glyph, &mut take));
+                inner.finish(&mut take);
+            }
+        }
     }
 
     /// Where what may become a secret begins.
@@ -125,52 +174,19 @@ impl View {
         let pending = self.levels.iter().filter_map(Decoder::open_from);
         pending.chain(self.finder.open_from(patterns)).min()
     }
-
-    /// Looks at a whole text.
-    pub(super) fn look(&mut self, patterns: &Patterns, bytes: &[u8], places: &mut Places) -> Seen {
-        let mut seen = Seen::default();
-        let Self { levels, finder } = self;
-        let mut take = |glyph: Glyph| {
-            seen.escape |= glyph.was_escaped();
-            seen.percent |= glyph.byte == Escape::Percent.sign();
-            seen.backslash |= glyph.byte == Escape::Json.sign();
-            finder.push(patterns, glyph, places);
-        };
-        for (at, byte) in (0..).zip(bytes) {
-            through(levels, Glyph::plain(*byte, at), &mut take);
-        }
-        finish(levels, &mut take);
-        seen
-    }
 }
 
-/// Looks at a whole text as it stands: the same as a view without levels, and faster.
-pub(super) fn look_plainly(patterns: &Patterns, bytes: &[u8], places: &mut Places) {
-    let mut finder = Finder::new(patterns);
-    let mut at = 0;
-    while at < bytes.len() {
-        if finder.is_idle() {
-            let begins = |byte: &u8| patterns.begins_with(*byte);
-            match bytes[at..].iter().position(begins) {
-                Some(skipped) => at += skipped,
-                None => return,
-            }
-        }
-        finder.push(patterns, Glyph::plain(bytes[at], at as u64), places);
-        at += 1;
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SecretText;
 
-fn through(levels: &mut [Decoder], glyph: Glyph, out: &mut dyn FnMut(Glyph)) {
-    match levels {
-        [] => out(glyph),
-        [outer, inner @ ..] => outer.push(glyph, &mut |glyph| through(inner, glyph, out)),
-    }
-}
-
-fn finish(levels: &mut [Decoder], out: &mut dyn FnMut(Glyph)) {
-    if let [outer, inner @ ..] = levels {
-        outer.finish(&mut |glyph| through(inner, glyph, out));
-        finish(inner, out);
+    #[test]
+    fn no_more_is_remembered_than_the_longest_secret_has() {
+        let patterns = Patterns::of(&[SecretText::new("aaaaaaab")]).unwrap();
+        let mut view = View::new(&patterns, &[]);
+        view.look(&patterns, 0, &[b'a'; 10_000], &mut Places::new());
+        assert_eq!(view.finder.from.len(), patterns.longest());
+        assert_eq!(view.open_from(&patterns), Some(10_000 - 7));
     }
 }

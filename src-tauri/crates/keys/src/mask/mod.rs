@@ -16,7 +16,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use finder::{Places, View, look_plainly};
+use finder::{Places, Seen, View};
 use patterns::Patterns;
 use view::Escape;
 
@@ -99,15 +99,21 @@ impl Masker {
         let Some(patterns) = &self.0.patterns else {
             return places;
         };
-        look_plainly(patterns, bytes, &mut places);
+        let mut look = |levels: &[Escape]| -> Seen {
+            let mut view = View::new(patterns, levels);
+            let seen = view.look(patterns, 0, bytes, &mut places);
+            view.finish(patterns, &mut places);
+            seen
+        };
+        look(&[]);
         for outer in ESCAPES {
             if !bytes.contains(&outer.sign()) {
                 continue;
             }
-            let seen = View::new(patterns, &[outer]).look(patterns, bytes, &mut places);
+            let seen = look(&[outer]);
             for inner in ESCAPES {
                 if seen.asks_for(inner) {
-                    View::new(patterns, &[outer, inner]).look(patterns, bytes, &mut places);
+                    look(&[outer, inner]);
                 }
             }
         }

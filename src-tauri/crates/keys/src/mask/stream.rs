@@ -1,7 +1,7 @@
 //! Masks what comes in pieces. Only what may become a secret is held back.
 
 use super::finder::{LINE_BREAKS_MAX, Places, View};
-use super::view::{ESCAPE_GROWTH_MAX, Escape, Glyph};
+use super::view::{ESCAPE_GROWTH_MAX, Escape};
 use super::{Masker, fill, into_text};
 
 /// Every view of a text: as it is, and behind one or two levels of escapes.
@@ -58,11 +58,8 @@ impl MaskStream {
             return piece.to_vec();
         };
         let mut places = Places::new();
-        for (at, byte) in (self.taken..).zip(piece) {
-            let glyph = Glyph::plain(*byte, at);
-            for view in &mut self.views {
-                view.push(patterns, glyph, &mut places);
-            }
+        for view in &mut self.views {
+            view.look(patterns, self.taken, piece, &mut places);
         }
         let open = self
             .views

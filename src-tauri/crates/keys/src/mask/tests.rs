@@ -92,6 +92,13 @@ fn a_secret_in_json_is_found_and_the_json_stays_sound() {
 }
 
 #[test]
+fn what_only_looks_like_an_escape_stands_for_itself() {
+    assert_eq!(masked(&["abcdefg%4"], "abcdefg%4"), stars(9));
+    let text = r#"a%5C"bcdef\u0"#;
+    assert_eq!(masked(&[r#"a"bcdef\u0"#], text), stars(text.len()));
+}
+
+#[test]
 fn a_secret_in_base64_is_found_wherever_it_stands() {
     for before in ["", "u", "us", "use", "user:"] {
         let text = STANDARD.encode(format!("{before}{KEY}\n"));
@@ -131,6 +138,10 @@ fn a_secret_of_several_lines_is_found() {
         masked(&[secret], &secret.replace('\n', "%0A")),
         stars(secret.len() + 4)
     );
+    // Many line breaks, and few of them in a row.
+    let wrapped = "ab\n\n\n\n\ncd\n\n\n\n\nefgh\n\nijkl";
+    let wanted = "**\n\n\n\n\n**\n\n\n\n\n****\n\n****";
+    assert_eq!(masked(&["abcdefghijkl"], wrapped), wanted);
     let far_apart = format!("abcdefgh{}ijkl", "\n".repeat(20));
     assert_eq!(masked(&["abcdefghijkl"], &far_apart), far_apart);
 }

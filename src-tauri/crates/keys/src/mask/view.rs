@@ -23,6 +23,11 @@ impl Escape {
             Self::Json => b'\\',
         }
     }
+
+    /// Whether an escape of some kind begins with this byte.
+    pub(super) fn is_sign(byte: u8) -> bool {
+        byte == Self::Percent.sign() || byte == Self::Json.sign()
+    }
 }
 
 /// A byte of a text, and where it stood before its escapes were undone.
@@ -75,17 +80,27 @@ impl Decoder {
         }
     }
 
+    pub(super) fn is_idle(&self) -> bool {
+        self.pending.is_empty()
+    }
+
     /// Where what may become an escape begins.
     pub(super) fn open_from(&self) -> Option<u64> {
         self.pending.first().map(|glyph| glyph.from)
     }
 
     /// Takes a byte, and gives those that are now known.
-    pub(super) fn push(&mut self, glyph: Glyph, out: &mut dyn FnMut(Glyph)) {
+    #[inline]
+    pub(super) fn push(&mut self, glyph: Glyph, out: &mut impl FnMut(Glyph)) {
         if self.pending.is_empty() && glyph.byte != self.escape.sign() {
             out(glyph);
             return;
         }
+        self.push_open(glyph, out);
+    }
+
+    /// Takes a byte of what may be an escape.
+    fn push_open(&mut self, glyph: Glyph, out: &mut impl FnMut(Glyph)) {
         self.pending.push(glyph);
         match self.read() {
             Reading::Open => {}
@@ -99,7 +114,7 @@ impl Decoder {
     }
 
     /// Nothing follows: what is pending is no escape.
-    pub(super) fn finish(&mut self, out: &mut dyn FnMut(Glyph)) {
+    pub(super) fn finish(&mut self, out: &mut impl FnMut(Glyph)) {
         // Each round gives at least one byte.
         while !self.pending.is_empty() {
             self.give_up(out);
@@ -107,7 +122,7 @@ impl Decoder {
     }
 
     /// What was pending is these bytes; each of them has the place of all of it.
-    fn give(&mut self, bytes: &[u8], out: &mut dyn FnMut(Glyph)) {
+    fn give(&mut self, bytes: &[u8], out: &mut impl FnMut(Glyph)) {
         let (Some(first), Some(last)) = (self.pending.first(), self.pending.last()) else {
             return;
         };
@@ -123,7 +138,7 @@ impl Decoder {
     }
 
     /// The first pending byte stands for itself; an escape may begin in the others.
-    fn give_up(&mut self, out: &mut dyn FnMut(Glyph)) {
+    fn give_up(&mut self, out: &mut impl FnMut(Glyph)) {
         let pending = std::mem::replace(&mut self.pending, Vec::with_capacity(ESCAPE_MAX_BYTES));
         for (at, glyph) in pending.into_iter().enumerate() {
             if at == 0 {

@@ -52,7 +52,7 @@ pub struct Key {
 }
 
 impl Key {
-    fn new(secret: SecretText, source: Source) -> Self {
+    pub(super) fn new(secret: SecretText, source: Source) -> Self {
         let last4 = secret.last4();
         Self {
             secret,

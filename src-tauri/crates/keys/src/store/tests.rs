@@ -97,6 +97,10 @@ fn a_place_has_the_name_that_a_setting_holds() {
     for backend in Backend::ALL {
         assert_eq!(Backend::named(backend.name()), Some(backend));
     }
+    let written = serde_json::to_string(&Backend::ALL).unwrap();
+    assert_eq!(written, r#"["keychain","file","memory"]"#);
+    let read: Vec<Backend> = serde_json::from_str(&written).unwrap();
+    assert_eq!(read, Backend::ALL);
     assert_eq!(Backend::named("cloud"), None);
     assert_eq!(Backend::default(), Backend::Keychain);
 }
@@ -195,6 +199,23 @@ async fn a_key_that_the_configuration_names_and_nobody_set_is_told() {
     check("openai", Named::Nothing, &[("OPENAI_API_KEY", "sk-1 sk-2")], expect!["The variable OPENAI_API_KEY holds no key. It has a space in it. Copy the key alone, without a name or a word before it. Then set OPENAI_API_KEY again, or take it away."]).await;
 }
 
+#[test]
+fn what_is_shown_of_a_key_is_where_it_is_and_its_end() {
+    let shown = |source: Source| {
+        let key = Key::new(SecretText::new(KEY), source);
+        assert!(!format!("{key:?}").contains(KEY));
+        serde_json::to_string(&key.found).unwrap()
+    };
+    assert_eq!(
+        shown(Source::Environment("OPENAI_API_KEY".to_owned())),
+        r#"{"source":{"environment":"OPENAI_API_KEY"},"last4":"7890"}"#
+    );
+    assert_eq!(
+        shown(Backend::Keychain.into()),
+        r#"{"source":"keychain","last4":"7890"}"#
+    );
+}
+
 #[tokio::test]
 async fn a_key_from_a_variable_is_masked() {
     let store = store(Backend::Memory);
@@ -205,4 +226,65 @@ async fn a_key_from_a_variable_is_masked() {
     let lookup = |_: &str| Some("sk-from-variable".to_owned());
     store.find(&wanted, &lookup).await.unwrap().unwrap();
     assert!(store.known().masker().finds(b"key=sk-from-variable"));
+}
+
+/// A keychain that answers every question for a secret like this.
+struct Fixed(Result<Option<SecretText>, KeyError>);
+
+impl Vault for Fixed {
+    fn look(&mut self) -> Result<Standing, KeyError> {
+        Ok(Standing::Ready)
+    }
+
+    fn get(&mut self, _name: &SecretName) -> Result<Option<SecretText>, KeyError> {
+        self.0.clone()
+    }
+
+    fn set(&mut self, _name: &SecretName, _secret: &SecretText) -> Result<(), KeyError> {
+        Ok(())
+    }
+
+    fn remove(&mut self, _name: &SecretName) -> Result<bool, KeyError> {
+        Ok(true)
+    }
+
+    fn names(&mut self) -> Result<Vec<SecretName>, KeyError> {
+        Ok(vec![name("openai")])
+    }
+}
+
+fn fixed(answer: Result<Option<SecretText>, KeyError>) -> KeyStore {
+    KeyStore {
+        backend: Backend::Keychain,
+        worker: Arc::new(Worker::new("The keychain", Box::new(Fixed(answer)))),
+        known: Known::default(),
+    }
+}
+
+#[tokio::test]
+async fn what_was_read_is_masked() {
+    let store = fixed(Ok(Some(SecretText::new(KEY))));
+    assert!(!store.known().masker().finds(KEY.as_bytes()));
+    store.learn_all().await.unwrap();
+    assert!(store.known().masker().finds(KEY.as_bytes()));
+}
+
+#[tokio::test]
+async fn a_provider_that_may_need_no_key_needs_no_keychain() {
+    let no_bus = || KeyError::NoBus {
+        cause: String::new(),
+    };
+    let find = async |answer: KeyError, named: Named<'static>| {
+        let wanted = Wanted {
+            provider: "local",
+            named,
+        };
+        fixed(Err(answer)).find(&wanted, &|_| None).await
+    };
+    assert_eq!(find(no_bus(), Named::Nothing).await, Ok(None));
+    let kept = Named::Secret(name("kept"));
+    assert_eq!(find(no_bus(), kept).await, Err(no_bus()));
+    // One that is there and locked may have the key.
+    let locked = KeyError::Locked;
+    assert_eq!(find(locked.clone(), Named::Nothing).await, Err(locked));
 }
