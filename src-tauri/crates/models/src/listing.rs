@@ -27,14 +27,15 @@ pub struct Listed {
 }
 
 /// Where servers write the window of a model: Anthropic, Gemini, OpenRouter and Together, Groq,
-/// Mistral and LM Studio, vLLM, llama.cpp.
-const WINDOWS: [&str; 7] = [
+/// Mistral and LM Studio, vLLM, llama.cpp (what it was started with, and what the model could).
+const WINDOWS: [&str; 8] = [
     "/max_input_tokens",
     "/inputTokenLimit",
     "/context_length",
     "/context_window",
     "/max_context_length",
     "/max_model_len",
+    "/meta/n_ctx",
     "/meta/n_ctx_train",
 ];
 
@@ -192,6 +193,10 @@ mod tests {
                 r#"{"data":[{"id":"a/b","context_length":262144,"top_provider":{"max_completion_tokens":null}}]}"#
             ),
             model("a/b", Some(262_144), None)
+        );
+        assert_eq!(
+            one(r#"{"data":[{"id":"q","meta":{"n_ctx":8192,"n_ctx_train":32768}}]}"#),
+            model("q", Some(8_192), None)
         );
         assert_eq!(one(r#"["m"]"#), model("m", None, None));
         assert_eq!(models(b"{}"), None);

@@ -16,6 +16,8 @@ pub struct Limits {
     pub first_byte: Duration,
     /// From one byte of the answer to the next.
     pub idle: Duration,
+    /// The same while the model may be thinking, which most providers do in silence.
+    pub thinking: Duration,
     /// From one piece of the answer to the next, if only signs of life come in between.
     pub quiet: Duration,
     /// The largest response that is taken, in bytes.
@@ -26,8 +28,10 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            first_byte: Duration::from_secs(120),
+            // A model on this machine reads a long request for minutes before its first word.
+            first_byte: Duration::from_secs(300),
             idle: Duration::from_secs(60),
+            thinking: Duration::from_secs(300),
             quiet: Duration::from_secs(600),
             response_bytes: 32 * 1024 * 1024,
         }
@@ -37,6 +41,17 @@ impl Default for Limits {
 /// That nothing came, in words that follow the provider's address.
 pub(crate) fn silent(limit: Duration) -> String {
     format!("sent nothing for {} seconds", limit.as_secs_f64())
+}
+
+/// How far an answer has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// The model may be thinking.
+    Thinking,
+    /// Its words or calls are coming.
+    Speaking,
+    /// It has said that this is all; the usage may still follow.
+    Complete,
 }
 
 /// What is waited for, and until when.
@@ -60,11 +75,20 @@ impl Wait {
     }
 
     /// When the next piece has to be there. A whole answer does not wait long for what may follow.
-    pub fn deadline(&self, is_complete: bool) -> Instant {
-        match self.first_byte {
-            Some(first_byte) => first_byte,
-            None if is_complete => self.last_event + AFTER_STOP.min(self.limits.idle),
-            None => (self.last_byte + self.limits.idle).min(self.last_event + self.limits.quiet),
+    pub fn deadline(&self, progress: Progress) -> Instant {
+        if let Some(first_byte) = self.first_byte {
+            return first_byte;
+        }
+        if progress == Progress::Complete {
+            return self.last_event + AFTER_STOP.min(self.limits.idle);
+        }
+        (self.last_byte + self.idle(progress)).min(self.last_event + self.limits.quiet)
+    }
+
+    fn idle(&self, progress: Progress) -> Duration {
+        match progress {
+            Progress::Thinking => self.limits.thinking,
+            Progress::Speaking | Progress::Complete => self.limits.idle,
         }
     }
 
@@ -78,11 +102,11 @@ impl Wait {
     }
 
     /// What did not come, in words that follow the provider's address.
-    pub fn what_was_missed(&self) -> String {
-        let now = Instant::now();
+    pub fn what_was_missed(&self, progress: Progress) -> String {
+        let idle = self.idle(progress);
         match self.first_byte {
             Some(_) => silent(self.limits.first_byte),
-            None if now >= self.last_byte + self.limits.idle => silent(self.limits.idle),
+            None if Instant::now() >= self.last_byte + idle => silent(idle),
             None => {
                 let quiet = self.limits.quiet.as_secs_f64();
                 format!("sent signs of life for {quiet} seconds but no answer")

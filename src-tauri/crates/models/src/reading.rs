@@ -6,7 +6,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::fault::{Provider, Said};
 use crate::http::Endpoint;
-use crate::patience::{Limits, Wait};
+use crate::patience::{Limits, Progress, Wait};
 use crate::sse::EventReader;
 
 /// Why the pieces make no reply.
@@ -47,8 +47,8 @@ pub(crate) trait Assembly: Send {
     /// Whether the provider has said that this is all.
     fn is_done(&self) -> bool;
 
-    /// Whether the model has said that this is all; the usage may still follow.
-    fn is_complete(&self) -> bool;
+    /// How far the answer has come.
+    fn progress(&self) -> Progress;
 
     /// The reply, once nothing more will come. `body` is the request's, so that ids made here are
     /// used nowhere in it.
@@ -117,11 +117,11 @@ impl Source<'_> {
         let mut size = 0;
         let mut wait = Wait::until(self.first_byte, self.limits);
         while !assembly.is_done() {
-            let deadline = wait.deadline(assembly.is_complete());
-            let piece = match timeout_at(deadline, pieces.next()).await {
+            let progress = assembly.progress();
+            let piece = match timeout_at(wait.deadline(progress), pieces.next()).await {
                 // The answer is whole; only its usage did not come.
-                Err(_) | Ok(Some(Err(_))) if assembly.is_complete() => break,
-                Err(_) => return Err(self.provider.broken(&wait.what_was_missed())),
+                Err(_) | Ok(Some(Err(_))) if progress == Progress::Complete => break,
+                Err(_) => return Err(self.provider.broken(&wait.what_was_missed(progress))),
                 Ok(None) => break,
                 Ok(Some(piece)) => piece?,
             };

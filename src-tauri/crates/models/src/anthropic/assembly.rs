@@ -10,6 +10,7 @@ use crate::fault::Said;
 use crate::ids::make_unique;
 use crate::json::{string, tokens};
 use crate::openai_chat::CALL_LIMIT;
+use crate::patience::Progress;
 use crate::reading::{Assembly, Fault};
 
 /// The most blocks that one reply may have.
@@ -22,6 +23,8 @@ pub(crate) struct AnthropicAssembly {
     stop: Option<String>,
     counted: Counted,
     response_id: String,
+    /// Whether the last block has begun and not ended.
+    is_open: bool,
     answered: bool,
     done: bool,
 }
@@ -58,8 +61,16 @@ impl Assembly for AnthropicAssembly {
         self.done
     }
 
-    fn is_complete(&self) -> bool {
-        self.done || self.stop.is_some()
+    fn progress(&self) -> Progress {
+        let is_spoken = |part: &Part| matches!(part, Part::Text(_) | Part::Call { .. });
+        let last = self.blocks.last_key_value().map(|(_, part)| part);
+        if self.done || self.stop.is_some() {
+            Progress::Complete
+        } else if self.is_open && last.is_some_and(is_spoken) {
+            Progress::Speaking
+        } else {
+            Progress::Thinking
+        }
     }
 
     fn take(&mut self, data: &str, live: &dyn LiveText) -> Result<(), Fault> {
@@ -72,7 +83,9 @@ impl Assembly for AnthropicAssembly {
             "content_block_start" => {
                 let block = event.get("content_block").unwrap_or(&Value::Null);
                 self.open(index(&event), block, live)?;
+                self.is_open = true;
             }
+            "content_block_stop" => self.is_open = false,
             "content_block_delta" => {
                 let delta = event.get("delta").unwrap_or(&Value::Null);
                 self.extend(index(&event), delta, live)?;
@@ -84,10 +97,11 @@ impl Assembly for AnthropicAssembly {
             }
             "message_stop" => self.done = true,
             "error" => return Err(Fault::Refused(Said::of(&event))),
-            // `ping`, `content_block_stop`, and what may yet be invented.
+            // A fault that a proxy put into the stream has no type.
             _ if event.get("error").is_some_and(Value::is_object) => {
                 return Err(Fault::Refused(Said::of(&event)));
             }
+            // `ping`, and what may yet be invented.
             _ => {}
         }
         Ok(())

@@ -10,6 +10,7 @@ use crate::fault::Said;
 use crate::ids::make_unique;
 use crate::json::{quoted, string, tokens};
 use crate::openai_chat::CALL_LIMIT;
+use crate::patience::Progress;
 use crate::reading::{Assembly, Fault};
 
 /// What has come of a reply.
@@ -105,8 +106,13 @@ impl Assembly for GeminiAssembly {
         self.done
     }
 
-    fn is_complete(&self) -> bool {
-        self.stop.is_some()
+    fn progress(&self) -> Progress {
+        match self.blocks.last() {
+            _ if self.stop.is_some() => Progress::Complete,
+            Some(Draft::Text(_)) => Progress::Speaking,
+            // A call comes whole, and another one may be thought about.
+            Some(Draft::Thinking(_) | Draft::Call(_)) | None => Progress::Thinking,
+        }
     }
 
     fn take(&mut self, data: &str, live: &dyn LiveText) -> Result<(), Fault> {

@@ -10,6 +10,7 @@ use super::dialect::REASONING_CONTENT;
 use crate::fault::Said;
 use crate::ids::make_unique;
 use crate::json::{cost_micro, string, tokens};
+use crate::patience::Progress;
 use crate::reading::{Assembly, Fault};
 
 /// What has come of a reply.
@@ -35,8 +36,14 @@ impl Assembly for ChatAssembly {
         self.done
     }
 
-    fn is_complete(&self) -> bool {
-        self.done || self.stop.is_some()
+    fn progress(&self) -> Progress {
+        if self.done || self.stop.is_some() {
+            Progress::Complete
+        } else if self.text.is_empty() && self.calls.is_empty() {
+            Progress::Thinking
+        } else {
+            Progress::Speaking
+        }
     }
 
     fn take(&mut self, data: &str, live: &dyn LiveText) -> Result<(), Fault> {
@@ -77,7 +84,7 @@ impl Assembly for ChatAssembly {
         if !self.answered {
             return Err(Fault::no_answer());
         }
-        if !self.is_complete() {
+        if self.progress() != Progress::Complete {
             return Err(Fault::cut());
         }
         let mut calls = self.calls.finish().map_err(unusable)?;

@@ -30,6 +30,11 @@ struct Call {
 }
 
 impl Calls {
+    /// Whether none has begun.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes a piece of a call.
     pub fn take(&mut self, piece: &Value) -> Result<(), Unusable> {
         let text = |path: &str| {

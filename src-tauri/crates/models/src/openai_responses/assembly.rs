@@ -14,6 +14,7 @@ use crate::fault::Said;
 use crate::ids::make_unique;
 use crate::json::{cost_micro, string, tokens};
 use crate::openai_chat::CALL_LIMIT;
+use crate::patience::Progress;
 use crate::reading::{Assembly, Fault};
 
 /// The most items that one reply may have.
@@ -25,6 +26,8 @@ pub(crate) struct ResponsesAssembly {
     /// Items that have ended, by their place.
     ended: BTreeMap<u64, String>,
     last: Option<Last>,
+    /// Whether an item of words or arguments has begun and not ended.
+    is_speaking: bool,
     answered: bool,
 }
 
@@ -74,8 +77,12 @@ impl Assembly for ResponsesAssembly {
         self.last.is_some()
     }
 
-    fn is_complete(&self) -> bool {
-        self.is_done()
+    fn progress(&self) -> Progress {
+        match (self.is_done(), self.is_speaking) {
+            (true, _) => Progress::Complete,
+            (false, true) => Progress::Speaking,
+            (false, false) => Progress::Thinking,
+        }
     }
 
     fn take(&mut self, data: &str, live: &dyn LiveText) -> Result<(), Fault> {
@@ -85,11 +92,16 @@ impl Assembly for ResponsesAssembly {
         let event: Event<'_> = serde_json::from_str(data).map_err(|_| Fault::not_json())?;
         let delta = event.delta.as_str().unwrap_or_default();
         match event.kind.as_str() {
-            "response.output_text.delta" | "response.refusal.delta" => live.text(delta),
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.is_speaking = true;
+                live.text(delta);
+            }
+            "response.function_call_arguments.delta" => self.is_speaking = true,
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 live.thinking(delta);
             }
             "response.output_item.done" => {
+                self.is_speaking = false;
                 if self.ended.len() >= ITEM_LIMIT {
                     let what = format!("sent more than {ITEM_LIMIT} items");
                     return Err(Fault::Malformed(what));

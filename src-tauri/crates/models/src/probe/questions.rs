@@ -26,7 +26,7 @@ pub(super) const TOOL: &str = "temperature";
 const OUTPUT_TOKENS: u32 = 2_048;
 
 /// How many lines the long front has: more tokens than any provider's least for its cache.
-const FRONT_LINES: u32 = 600;
+const FRONT_LINES: u32 = 280;
 
 /// A question.
 pub(super) struct Question<'a> {

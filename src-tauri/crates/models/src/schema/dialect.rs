@@ -117,14 +117,17 @@ fn words(message: &Message) -> String {
 fn said(block: &Said) -> Option<String> {
     match block {
         Said::Text { text, .. } if text.is_empty() => None,
-        Said::Text { text, .. } => Some(format!(r#"{{"answer":{}}}"#, quoted(text))),
+        Said::Text { text, .. } => Some(written(
+            grammar::ANSWER,
+            &format!(r#"{{"text":{}}}"#, quoted(text)),
+        )),
         Said::Thinking { .. } => None,
         Said::ToolUse {
             name, arguments, ..
-        } => Some(format!(
-            r#"{{"tool":{},"arguments":{}}}"#,
-            quoted(name),
-            sendable_arguments(arguments)
-        )),
+        } => Some(written(name, &sendable_arguments(arguments))),
     }
+}
+
+fn written(tool: &str, arguments: &str) -> String {
+    format!(r#"{{"tool":{},"arguments":{arguments}}}"#, quoted(tool))
 }

@@ -19,20 +19,31 @@ const KEYWORDS: [&str; 8] = [
     "additionalProperties",
 ];
 
-/// The schema of a reply: one branch per tool, and one for an answer. Written by hand, since
-/// grammars keep to the order of the properties, and the model has to name the tool before it
-/// writes arguments for it.
+/// The name under which the model answers in words. No tool is called so.
+pub(super) const ANSWER: &str = "answer";
+
+/// What an answer has.
+const ANSWER_ARGUMENTS: &str = r#"{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}"#;
+
+/// The schema of a reply: one branch per tool, and one for an answer, which has the form of a tool
+/// too. A small model that may begin with another key than `tool` begins with that one, whatever
+/// it is asked (seen with a model of half a milliard weights).
+///
+/// Written by hand, since grammars keep to the order of the properties, and the model has to name
+/// the tool before it writes arguments for it.
 pub(super) fn of(tools: &[ToolSpec]) -> String {
-    let mut branches: Vec<String> = tools.iter().map(branch).collect();
-    branches.push(object("\"answer\":{\"type\":\"string\"}", "\"answer\""));
+    let mut branches: Vec<String> = tools
+        .iter()
+        .map(|tool| branch(&tool.wire_name(), &arguments(&tool.schema).to_string()))
+        .collect();
+    branches.push(branch(ANSWER, ANSWER_ARGUMENTS));
     format!(r#"{{"anyOf":[{}]}}"#, branches.join(","))
 }
 
-fn branch(tool: &ToolSpec) -> String {
+fn branch(name: &str, arguments: &str) -> String {
     let properties = format!(
-        r#""tool":{{"const":{}}},"arguments":{}"#,
-        quoted(&tool.wire_name()),
-        arguments(&tool.schema)
+        r#""tool":{{"const":{}}},"arguments":{arguments}"#,
+        quoted(name)
     );
     object(&properties, r#""tool","arguments""#)
 }
@@ -57,18 +68,22 @@ fn arguments(schema: &Value) -> Value {
 /// How to reply, and with what. Follows the system text.
 pub(super) fn explained(tools: &[ToolSpec]) -> String {
     let mut text = String::from(
-        "\n\nReply with one JSON object and nothing else.\n\
-         To use a tool: {\"tool\": \"NAME\", \"arguments\": {…}}. Use one tool at a time; its \
-         result comes in the next message.\n\
-         To answer in words: {\"answer\": \"…\"}.\n\nTools:",
+        "\n\nYou act by tools. Reply with one JSON object and nothing else: \
+         {\"tool\": \"NAME\", \"arguments\": {…}}. The result comes in the next message; then \
+         go on with the next tool. When there is something to say and nothing left to do, use \
+         the tool answer.\n\nTools:",
     );
     for tool in tools {
-        text.push_str(&format!(
-            "\n- {}: {}\n  arguments: {}",
-            tool.wire_name(),
-            tool.description.trim(),
-            tool.schema
+        let description = tool.description.trim();
+        text.push_str(&line(
+            &tool.wire_name(),
+            description,
+            &tool.schema.to_string(),
         ));
     }
-    text
+    text + &line(ANSWER, "Says something to the person.", ANSWER_ARGUMENTS)
+}
+
+fn line(name: &str, description: &str, arguments: &str) -> String {
+    format!("\n- {name}: {description}\n  arguments: {arguments}")
 }

@@ -6,9 +6,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::grammar::ANSWER;
 use super::watch::Watch;
 use crate::ids::make_unique;
+use crate::json::string;
 use crate::openai_chat::{CALL_LIMIT, ChatAssembly};
+use crate::patience::Progress;
 use crate::reading::{Assembly, Fault};
 
 /// A reply of the chat format whose text is read as JSON.
@@ -21,12 +24,9 @@ pub(crate) struct SchemaAssembly {
 /// One object of those that the schema allows.
 #[derive(Deserialize)]
 struct Written<'a> {
-    #[serde(default)]
-    tool: Option<String>,
+    tool: String,
     #[serde(default, borrow)]
     arguments: Option<&'a RawValue>,
-    #[serde(default)]
-    answer: Option<Value>,
 }
 
 impl Assembly for SchemaAssembly {
@@ -42,8 +42,8 @@ impl Assembly for SchemaAssembly {
         self.chat.is_done()
     }
 
-    fn is_complete(&self) -> bool {
-        self.chat.is_complete()
+    fn progress(&self) -> Progress {
+        self.chat.progress()
     }
 
     fn finish(self, body: &[u8]) -> Result<ModelReply, Fault> {
@@ -85,20 +85,17 @@ fn read(text: &str) -> Option<Vec<ReplyBlock>> {
 }
 
 fn block(written: Written<'_>) -> Option<ReplyBlock> {
-    if let Some(name) = written.tool.filter(|name| !name.is_empty()) {
-        return Some(ReplyBlock::ToolUse {
-            id: String::new(),
-            name,
-            arguments: written
-                .arguments
-                .map_or_else(|| "{}".to_owned(), |arguments| arguments.get().to_owned()),
-            raw: None,
-        });
+    let arguments = written.arguments.map_or("{}", RawValue::get);
+    if written.tool == ANSWER {
+        let arguments: Value = serde_json::from_str(arguments).ok()?;
+        return string(&arguments, "text").map(|text| words(text.to_owned()));
     }
-    match written.answer? {
-        Value::String(text) => Some(words(text)),
-        other => Some(words(other.to_string())),
-    }
+    (!written.tool.is_empty()).then(|| ReplyBlock::ToolUse {
+        id: String::new(),
+        name: written.tool,
+        arguments: arguments.to_owned(),
+        raw: None,
+    })
 }
 
 fn words(text: String) -> ReplyBlock {

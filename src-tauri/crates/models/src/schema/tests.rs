@@ -28,7 +28,7 @@ fn what_a_request_is_made_of_byte_for_byte() {
         Some("[harness] step 2"),
         parameters(),
     );
-    expect![[r#"{"model":"any","stream":true,"stream_options":{"include_usage":true},"response_format":{"type":"json_schema","json_schema":{"name":"reply","strict":true,"schema":{"anyOf":[{"type":"object","properties":{"tool":{"const":"notes__find"},"arguments":{"type":"object"}},"required":["tool","arguments"],"additionalProperties":false},{"type":"object","properties":{"tool":{"const":"read_file"},"arguments":{"properties":{"path":{"type":"string"}},"required":["path"],"type":"object"}},"required":["tool","arguments"],"additionalProperties":false},{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"],"additionalProperties":false}]}}},"messages":[{"role":"system","content":"Be\nbrief\n\nReply with one JSON object and nothing else.\nTo use a tool: {\"tool\": \"NAME\", \"arguments\": {…}}. Use one tool at a time; its result comes in the next message.\nTo answer in words: {\"answer\": \"…\"}.\n\nTools:\n- notes__find: Does \"notes.find\"\n  arguments: {\"type\":\"object\"}\n- read_file: Does \"read_file\"\n  arguments: {\"properties\":{\"path\":{\"type\":\"string\"}},\"required\":[\"path\"],\"type\":\"object\"}"},{"role":"user","content":"Grüße\n\"木\""},{"role":"assistant","content":"{\"answer\":\"First.\"}\n{\"tool\":\"notes__find\",\"arguments\":{\"q\":\"ä\"}}\n{\"tool\":\"read_file\",\"arguments\":{\"path\":\"x\"}}"},{"role":"user","content":"notes__find returned:\n2 notes\n\nread_file failed:\nno such file\n\n[harness] step 2"}],"max_tokens":8192,"reasoning_effort":"medium"}"#]].assert_eq(&bytes);
+    expect![[r#"{"model":"any","stream":true,"stream_options":{"include_usage":true},"response_format":{"type":"json_schema","json_schema":{"name":"reply","strict":true,"schema":{"anyOf":[{"type":"object","properties":{"tool":{"const":"notes__find"},"arguments":{"type":"object"}},"required":["tool","arguments"],"additionalProperties":false},{"type":"object","properties":{"tool":{"const":"read_file"},"arguments":{"properties":{"path":{"type":"string"}},"required":["path"],"type":"object"}},"required":["tool","arguments"],"additionalProperties":false},{"type":"object","properties":{"tool":{"const":"answer"},"arguments":{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}},"required":["tool","arguments"],"additionalProperties":false}]}}},"messages":[{"role":"system","content":"Be\nbrief\n\nYou act by tools. Reply with one JSON object and nothing else: {\"tool\": \"NAME\", \"arguments\": {…}}. The result comes in the next message; then go on with the next tool. When there is something to say and nothing left to do, use the tool answer.\n\nTools:\n- notes__find: Does \"notes.find\"\n  arguments: {\"type\":\"object\"}\n- read_file: Does \"read_file\"\n  arguments: {\"properties\":{\"path\":{\"type\":\"string\"}},\"required\":[\"path\"],\"type\":\"object\"}\n- answer: Says something to the person.\n  arguments: {\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}},\"required\":[\"text\"],\"additionalProperties\":false}"},{"role":"user","content":"Grüße\n\"木\""},{"role":"assistant","content":"{\"tool\":\"answer\",\"arguments\":{\"text\":\"First.\"}}\n{\"tool\":\"notes__find\",\"arguments\":{\"q\":\"ä\"}}\n{\"tool\":\"read_file\",\"arguments\":{\"path\":\"x\"}}"},{"role":"user","content":"notes__find returned:\n2 notes\n\nread_file failed:\nno such file\n\n[harness] step 2"}],"max_tokens":8192,"reasoning_effort":"medium"}"#]].assert_eq(&bytes);
 }
 
 #[test]
@@ -80,7 +80,10 @@ fn the_grammar_has_a_branch_for_each_tool_and_one_for_an_answer() {
         branches[1]["properties"]["arguments"]["required"],
         json!(["path"])
     );
-    assert_eq!(branches[2]["required"], json!(["answer"]));
+    assert_eq!(
+        branches[2]["properties"]["tool"],
+        json!({"const": "answer"})
+    );
 }
 
 #[test]
@@ -149,7 +152,11 @@ async fn a_tool_is_read_out_of_the_reply_wherever_its_stream_is_cut() {
 
 #[tokio::test]
 async fn an_answer_is_read_out_of_the_reply() {
-    let read = reply(r#"{"answer": "Grüße\n木"}"#, "stop").await;
+    let read = reply(
+        r#"{"tool": "answer", "arguments": {"text": "Grüße\n木"}}"#,
+        "stop",
+    )
+    .await;
     assert_eq!(read.blocks, [text("Grüße\n木")]);
     assert_eq!(read.stop, StopReason::End);
 }
@@ -174,7 +181,11 @@ async fn a_model_that_is_not_held_to_the_schema_is_still_understood() {
 
 #[tokio::test]
 async fn an_answer_that_was_cut_off_is_the_part_that_was_written() {
-    let read = reply(r#"{"answer": "Once upon a ti"#, "length").await;
+    let read = reply(
+        r#"{"tool": "answer", "arguments": {"text": "Once upon a ti"#,
+        "length",
+    )
+    .await;
     assert_eq!(read.blocks, [text("Once upon a ti")]);
     assert_eq!(read.stop, StopReason::Length);
 }
@@ -192,7 +203,10 @@ impl LiveText for Heard {
 #[tokio::test]
 async fn only_the_words_of_an_answer_are_shown_while_it_streams() {
     let heard = Heard::default();
-    let stream = writing(r#"{"answer": "Grüße \"木\""}"#, "stop");
+    let stream = writing(
+        r#"{"tool": "answer", "arguments": {"text": "Grüße \"木\""}}"#,
+        "stop",
+    );
     let stream: Vec<&str> = stream.iter().map(String::as_str).collect();
     let stream = events(&stream);
     let assembly = SchemaAssembly::default();

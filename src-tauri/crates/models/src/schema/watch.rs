@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use longrein_runtime::ports::LiveText;
 
 /// How an answer begins, without white space.
-const OPENING: &str = r#"{"answer":""#;
+const OPENING: &str = r#"{"tool":"answer","arguments":{"text":""#;
 
 /// What has been seen of a reply.
 #[derive(Default)]
@@ -136,15 +136,12 @@ mod tests {
 
     #[test]
     fn an_answer_is_shown_as_it_is_written_and_a_call_is_not() {
-        let answer = "{ \"answer\" :\n\"Gr\u{fc}\\u00dfe \\ud83d\\ude00\\n\\\"木\\\"\"}";
+        let answer = "{ \"tool\" :\"answer\",\n\"arguments\": {\"text\": \"Gr\u{fc}\\u00dfe \\ud83d\\ude00\\n\\\"木\\\"\"}}";
         let words = "Gr\u{fc}\u{df}e 😀\n\"木\"";
         assert_eq!(heard(&[answer]), words);
         let letters: Vec<String> = answer.chars().map(String::from).collect();
         let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
         assert_eq!(heard(&letters), words);
-        assert_eq!(
-            heard(&[r#"{"tool":"find","arguments":{"answer":"x"}}"#]),
-            ""
-        );
+        assert_eq!(heard(&[r#"{"tool":"find","arguments":{"text":"x"}}"#]), "");
     }
 }

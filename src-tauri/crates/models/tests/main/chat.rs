@@ -190,6 +190,7 @@ async fn every_fault_of_a_connection_has_its_class() {
     };
     let restless = Limits {
         idle: SHORT,
+        thinking: SHORT,
         ..usual
     };
     for (what, limits, class) in [

@@ -55,6 +55,7 @@ async fn a_connection_that_falls_silent_is_given_up() {
         let server = Server::giving(Answer::ok(first).ending(End::Silence)).await;
         let restless = Limits {
             idle: SHORT,
+            thinking: SHORT,
             ..Limits::default()
         };
         let error = ask(format, &config(&server, restless)).await.unwrap_err();

@@ -1,5 +1,7 @@
 //! The same reply, however it is sent; every fault, in its class.
 
+mod usage;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -357,6 +359,7 @@ fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
     let mut limits = Limits {
         first_byte: far,
         idle: far,
+        thinking: far,
         quiet: far,
         ..Limits::default()
     };
@@ -387,7 +390,7 @@ async fn silence_before_the_first_byte_ends_the_request() {
 #[tokio::test]
 async fn silence_in_the_middle_ends_the_request() {
     let limits = limits(|limits| limits.idle = SHORT);
-    let piece = events(&RICH[..1]);
+    let piece = events(&RICH[..3]);
     let error = read_with(then_silence(&[&piece, ": alive\n"]), limits, &NoLiveText)
         .await
         .unwrap_err();
@@ -396,6 +399,19 @@ async fn silence_in_the_middle_ends_the_request() {
         error.message,
         "http://127.0.0.1:8080/v1 sent nothing for 0.02 seconds."
     );
+}
+
+#[tokio::test]
+async fn a_model_that_thinks_in_silence_is_given_more_time() {
+    let piece = events(&RICH[..1]);
+    let patient = limits(|limits| limits.idle = SHORT);
+    let pieces = [piece.as_str()];
+    let waiting = read_with(then_silence(&pieces), patient, &NoLiveText);
+    let waited = tokio::time::timeout(SHORT * 5, waiting).await;
+    assert!(waited.is_err(), "{waited:?}");
+    let restless = limits(|limits| limits.thinking = SHORT);
+    let error = read_with(then_silence(&[&piece]), restless, &NoLiveText).await;
+    assert_eq!(error.unwrap_err().class, ModelErrorClass::Network);
 }
 
 #[tokio::test]
@@ -454,43 +470,4 @@ async fn words_are_shown_while_they_come() {
         *heard.0.lock().unwrap(),
         ["thinking Hm, ", "thinking ja.", "text Grüße, 木"]
     );
-}
-
-async fn usage_of(usage: &str) -> Usage {
-    let stop = r#"{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}"#;
-    let reply = read_events(&[stop, usage]).await.unwrap();
-    reply.usage.unwrap()
-}
-
-#[tokio::test]
-async fn reasoning_that_is_counted_beside_the_answer_is_added_to_it() {
-    let xai = usage_of(r#"{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":35,"completion_tokens_details":{"reasoning_tokens":20},"cost_in_usd_ticks":1234567}}"#).await;
-    assert_eq!((xai.output, xai.reasoning), (25, 20));
-    assert_eq!(xai.cost_micro, Some(124));
-    let openai = usage_of(r#"{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":25,"total_tokens":35,"completion_tokens_details":{"reasoning_tokens":20}}}"#).await;
-    assert_eq!((openai.output, openai.reasoning), (25, 20));
-}
-
-#[tokio::test]
-async fn groqs_own_place_for_the_usage_is_known() {
-    let usage = usage_of(
-        r#"{"choices":[],"x_groq":{"id":"r","usage":{"prompt_tokens":3,"completion_tokens":4}}}"#,
-    );
-    let usage = usage.await;
-    assert_eq!((usage.input, usage.output), (3, 4));
-}
-
-#[tokio::test]
-async fn mistrals_parts_are_told_apart() {
-    let reply = read_events(&[
-        r#"{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}}]}"#,
-        r#"{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}"#,
-    ])
-    .await
-    .unwrap();
-    let thinking = ReplyBlock::Thinking {
-        text: "hm".into(),
-        raw: None,
-    };
-    assert_eq!(reply.blocks, [thinking, text("a")]);
 }
