@@ -363,3 +363,27 @@ fn each_server_gets_back_the_reasoning_that_it_wants() {
         "reasoning"
     ));
 }
+
+#[test]
+fn each_server_has_its_name_for_the_limit() {
+    let limit = |quirks| {
+        let closing = ChatDialect::new(quirks, "any").closing(parameters(None));
+        closing.contains("max_completion_tokens")
+    };
+    for quirks in [quirks::OPENAI, quirks::GROQ, quirks::XAI] {
+        assert!(limit(quirks), "{}", quirks.name);
+    }
+    for quirks in [
+        quirks::PLAIN,
+        quirks::OPENROUTER,
+        quirks::DEEPSEEK,
+        quirks::MISTRAL,
+        quirks::TOGETHER,
+        quirks::OLLAMA,
+        quirks::LM_STUDIO,
+        quirks::LLAMA_CPP,
+        quirks::VLLM,
+    ] {
+        assert!(!limit(quirks), "{}", quirks.name);
+    }
+}
