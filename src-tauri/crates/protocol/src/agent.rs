@@ -48,7 +48,7 @@ pub struct AgentSpec {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModelChoice {
-    /// `provider/model`, the first is used.
+    /// `provider/model`, in order: the next takes over when one is down.
     #[serde(rename = "use")]
     pub use_: Vec<String>,
     /// The most tokens that one response may have.

@@ -314,7 +314,6 @@ name = "first"
 command = "make test"
 "#,
         expect![[r#"
-            3:19 model.use | Falling back to a second model is not built yet. | Keep the first model only.
             4:1 model.thinking | “thinking” is not built yet. | Take it out: it would have no effect.
             6:10 tools.allow | “run_code” is not built yet. | Take it out: it would have no effect.
             6:22 tools.allow | “find_tools” is not built yet. | Take it out: it would have no effect.

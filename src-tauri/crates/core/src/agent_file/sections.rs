@@ -118,19 +118,11 @@ fn model(reader: &mut Reader<'_>, root: Fields<'_>) -> ModelChoice {
 }
 
 fn model_names(reader: &mut Reader<'_>, names: Vec<At<String>>) -> Vec<String> {
-    for (position, name) in names.iter().enumerate() {
+    for name in &names {
         if !is_model_name(&name.value) {
             let message = format!("“{}” is not the name of a model.", name.value);
             let remedy = "Write provider/model, as in use = [\"local/any\"].";
             reader.error(&name.span, "model.use", message, remedy);
-        } else if position > 0 {
-            let message = "Falling back to a second model is not built yet.";
-            reader.error(
-                &name.span,
-                "model.use",
-                message,
-                "Keep the first model only.",
-            );
         }
     }
     names.into_iter().map(|name| name.value).collect()

@@ -15,7 +15,7 @@ First line.
 Last "line\""""
 
 [model]
-use = ["open-router/meta/llama:70b"]
+use = ["open-router/meta/llama:70b", "local/any"]
 max_output_tokens = 1000
 window_tokens = 1_000_000
 temperature = 0
