@@ -19,6 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::driver::{DriveError, Driver, Message};
 use crate::effects::{ModelEnd, since, within};
 use crate::mask;
+use crate::outcome;
 use crate::ports::{
     Asks, CancellationToken, Clock, ModelCall, NoLiveText, Part, ReplyBlock, RunContext, ToolCall,
     ToolError,
@@ -190,6 +191,7 @@ impl Driver {
                 mask::model_error(self.ports.world.secrets(), &mut error);
                 let message = error.message.clone();
                 self.record(SideFailed {
+                    cost_unknown: outcome::may_have_cost(&error),
                     class: error.class,
                     message: error.message,
                     latency_ms,

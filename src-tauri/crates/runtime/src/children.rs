@@ -160,7 +160,7 @@ impl Driver {
             }
             let past = history::load(&*self.ports.log, child).await?;
             let mut driver = Driver::of(self.ports.clone(), self.fence, child, past.run);
-            if driver.run().phase == Phase::Going {
+            if driver.run().is_underway() {
                 driver.record(RunResumed {
                     why: ResumeReason::Interrupted,
                 })?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use longrein_core::run::{Illegal, Next, PendingCall, Phase, Run, WaitsFor};
 use longrein_protocol::body::NewBlob;
 use longrein_protocol::event::{
-    ActionProposed, ActionRejected, HandoffReason, Payload, RunPaused, ToolsRevealed,
+    ActionProposed, ActionRejected, HandoffReason, Payload, ToolsRevealed,
 };
 use longrein_protocol::gate::Actor;
 use longrein_protocol::source::CriterionResult;
@@ -16,7 +16,6 @@ use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
 use tokio::sync::mpsc;
 
 use crate::children::Children;
-use crate::inbox::InboxAnswer;
 use crate::links::Links;
 use crate::mask;
 use crate::outcome::{self, Facts};
@@ -103,6 +102,8 @@ pub struct Driver {
     pub(crate) run: Run,
     pub(crate) fence: Fence,
     pub(crate) pause_wanted: bool,
+    /// Rows of the inbox that ask for the pause that is wanted.
+    pub(crate) pauses: Vec<i64>,
     pub(crate) taken: Vec<i64>,
     /// The run, before its first event too.
     own: RunId,
@@ -142,6 +143,7 @@ impl Driver {
             run,
             fence,
             pause_wanted: false,
+            pauses: Vec::new(),
             taken: Vec::new(),
             own,
             events: Vec::new(),
@@ -323,7 +325,10 @@ impl Driver {
                     self.commit().await?;
                     self.wait(waits_for).await?;
                 }
-                Next::Stopped => return self.commit().await,
+                Next::Stopped => {
+                    self.pause_no_longer();
+                    return self.commit().await;
+                }
             }
         }
     }
@@ -361,31 +366,6 @@ impl Driver {
             Message::Judged(end) => self.judged(*end).await,
             Message::Queried(end) => self.queried(*end),
         }
-    }
-
-    fn pause(&mut self) -> Result<(), DriveError> {
-        self.pause_wanted = false;
-        self.record(RunPaused {})
-    }
-
-    /// Answers what is new in the inbox, and says whether anything was.
-    async fn read_inbox(&mut self) -> Result<bool, DriveError> {
-        let Some(run) = self.run.id else {
-            return Ok(false);
-        };
-        let mut any = false;
-        for (row, wish) in self.ports.log.wishes(run).await? {
-            if self.taken.contains(&row) {
-                continue;
-            }
-            any = true;
-            self.taken.push(row);
-            if self.answer(wish).await? == InboxAnswer::EndEffects {
-                self.end_effects().await;
-                self.cancel_children().await?;
-            }
-        }
-        Ok(any)
     }
 
     /// Opens the tools; what the model is given is recorded when it is not what it had before.

@@ -7,7 +7,7 @@ use longrein_protocol::block::Trust;
 use longrein_protocol::event::{
     AcceptanceResolved, ActionReconciled, ApprovalResolved, ApprovalWithdrawn, BudgetRaised,
     HandoffReason, Outcome, PolicyChanged, QuestionAnswered, ResumeReason, RunCancelled,
-    RunFinished, RunResumed, TurnStarted, TurnSteered,
+    RunFinished, RunPaused, RunResumed, TurnStarted, TurnSteered,
 };
 use longrein_protocol::gate::{Always, StandingRule, Surface};
 use longrein_protocol::wish::Wish;
@@ -40,6 +40,43 @@ pub(crate) enum InboxAnswer {
 const TITLE_CHARS: usize = 120;
 
 impl Driver {
+    pub(crate) fn pause(&mut self) -> Result<(), DriveError> {
+        self.pause_no_longer();
+        self.record(RunPaused {})
+    }
+
+    /// The wish to pause was obeyed, or has nothing left to stop: it leaves the inbox.
+    pub(crate) fn pause_no_longer(&mut self) {
+        self.pause_wanted = false;
+        self.taken.append(&mut self.pauses);
+    }
+
+    /// Answers what is new in the inbox, and says whether anything was.
+    pub(crate) async fn read_inbox(&mut self) -> Result<bool, DriveError> {
+        let Some(run) = self.run.id else {
+            return Ok(false);
+        };
+        let mut any = false;
+        for (row, wish) in self.ports.log.wishes(run).await? {
+            if self.taken.contains(&row) || self.pauses.contains(&row) {
+                continue;
+            }
+            any = true;
+            let pauses = wish == Wish::Pause;
+            self.taken.push(row);
+            if self.answer(wish).await? == InboxAnswer::EndEffects {
+                self.end_effects().await;
+                self.cancel_children().await?;
+            }
+            // Until the run is paused, only the inbox knows that it is to be.
+            if pauses && self.pause_wanted {
+                self.taken.retain(|taken| *taken != row);
+                self.pauses.push(row);
+            }
+        }
+        Ok(any)
+    }
+
     pub(crate) async fn answer(&mut self, wish: Wish) -> Result<InboxAnswer, DriveError> {
         match wish {
             Wish::Cancel => return self.cancel(),
@@ -283,7 +320,7 @@ impl Driver {
     }
 
     fn go_on(&mut self) -> Result<(), DriveError> {
-        self.pause_wanted = false;
+        self.pause_no_longer();
         match self.run.phase {
             Phase::Paused | Phase::HandedOff { .. } => self.record(RunResumed {
                 why: ResumeReason::Asked,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use longrein_core::passage;
 use longrein_core::run::Run;
-use longrein_protocol::block::{Block, Origin, Trust, Usage};
+use longrein_protocol::block::{Block, ModelErrorClass, Origin, Trust, Usage};
 use longrein_protocol::body::NewBlob;
 use longrein_protocol::event::{
     ActionFinished, ActionLost, ActionUncertain, ArtifactPublished, ModelFailed, ModelResponded,
@@ -95,8 +95,19 @@ fn reply_bytes(block: &ReplyBlock) -> usize {
     }
 }
 
+/// Whether a provider may have worked on a request that failed, and charge for it. One that
+/// refuses a request, or was not reached, does not.
+pub fn may_have_cost(error: &ModelError) -> bool {
+    let broke_off = matches!(
+        error.class,
+        ModelErrorClass::Network | ModelErrorClass::Malformed
+    );
+    broke_off && !error.unreachable
+}
+
 /// A failed request as an event.
 pub fn of_model_error(error: ModelError, retry_at: Option<Millis>, latency_ms: u32) -> Payload {
+    let cost_unknown = may_have_cost(&error);
     let ModelError {
         class,
         message,
@@ -104,6 +115,7 @@ pub fn of_model_error(error: ModelError, retry_at: Option<Millis>, latency_ms: u
         ..
     } = error;
     ModelFailed {
+        cost_unknown,
         class,
         message,
         remedy,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use longrein_core::run::QUERY_ATTEMPTS;
+use longrein_protocol::agent::Decision;
 use longrein_protocol::block::Trust;
 use longrein_protocol::event::{
     ActionCompensated, ActionProposed, ActionQueried, ActionReconciled, Payload, StatusAnswer,
@@ -149,25 +150,30 @@ impl Driver {
         let Some(run) = self.run.id else {
             return Ok(());
         };
-        let (mut tool, mut receipt, mut undone) = (None, None, false);
-        let damage = history::each_event(&*self.ports.log, run, &mut |event| {
-            match &event.payload {
+        let (mut tool, mut receipt) = (None, None);
+        // The action that takes it back, or has. One that is not on disk yet is among the open.
+        let mut open = self.run.actions.iter();
+        let mut undoing = open
+            .find(|action| action.undoes.as_ref() == Some(&id))
+            .map(|action| action.id.clone());
+        let damage =
+            history::each_event(&*self.ports.log, run, &mut |event| match &event.payload {
                 Payload::ActionProposed(proposed) if proposed.action == id => {
                     tool = Some(proposed.tool.clone());
                 }
                 Payload::ActionProposed(proposed) if proposed.undoes.as_ref() == Some(&id) => {
-                    undone = true;
+                    undoing = Some(proposed.action.clone());
                 }
                 Payload::ActionFinished(finished) if finished.action == id => {
                     let well = finished.error.is_none();
                     receipt = finished.receipt.clone().filter(|_| well);
                 }
-                // An attempt to take it back that failed may be made again.
-                Payload::ActionFinished(finished) if finished.error.is_some() => undone = false,
+                payload if undoing.as_ref().is_some_and(|by| did_nothing(payload, by)) => {
+                    undoing = None;
+                }
                 _ => {}
-            }
-        })
-        .await?;
+            })
+            .await?;
         let recovery = tool
             .and_then(|tool| self.run.tool(&tool))
             .map(|spec| spec.recovery.clone())
@@ -175,8 +181,8 @@ impl Driver {
         let (Some(name), Some(argument)) = (recovery.undo_tool, recovery.undo_argument) else {
             return Ok(());
         };
-        let (Some(spec), Some(receipt), None, false) =
-            (self.run.tool(&name), receipt, damage, undone)
+        let (Some(spec), Some(receipt), None, None) =
+            (self.run.tool(&name), receipt, damage, undoing)
         else {
             return Ok(());
         };
@@ -208,6 +214,20 @@ impl Driver {
             }),
             None => Ok(()),
         }
+    }
+}
+
+/// Whether an event says that an action ended without an effect, so that it may be tried anew.
+fn did_nothing(payload: &Payload, action: &ActionId) -> bool {
+    match payload {
+        Payload::ActionFinished(finished) => finished.action == *action && finished.error.is_some(),
+        Payload::ActionDecided(decided) => {
+            decided.action == *action && decided.decision == Decision::Deny
+        }
+        Payload::ActionReconciled(reconciled) => {
+            reconciled.action == *action && reconciled.verdict == Verdict::NotHappened
+        }
+        _ => false,
     }
 }
 

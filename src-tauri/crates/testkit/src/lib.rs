@@ -6,6 +6,8 @@ pub mod model;
 pub mod provider;
 pub mod reply;
 pub mod request;
+pub mod sim;
+pub mod tool;
 pub mod world;
 
 pub use gate::Gate;
@@ -13,4 +15,5 @@ pub use model::ScriptedModel;
 pub use provider::MockProvider;
 pub use reply::{Scripted, call, fail, say, then};
 pub use request::SeenRequest;
-pub use world::{FakeTool, SeededChance, TestClock, TestWorld};
+pub use tool::FakeTool;
+pub use world::{SeededChance, TestClock, TestWorld};

@@ -14,7 +14,7 @@ use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, Body, Millis, ToolErrorClass};
 
 use super::next::{FINISH, inline};
-use super::{Action, ActionResult, ActionStage, Item, Run};
+use super::{Action, ActionResult, ActionStage, Item, Pause, Run};
 
 impl Run {
     pub(super) fn proposed(&mut self, proposed: &ActionProposed) {
@@ -137,7 +137,7 @@ impl Run {
         });
     }
 
-    pub(super) fn queried(&mut self, queried: &ActionQueried) {
+    pub(super) fn queried(&mut self, at: Millis, queried: &ActionQueried) {
         if queried.trust == Trust::Untrusted {
             self.tainted = true;
         }
@@ -151,7 +151,7 @@ impl Run {
             }
             StatusAnswer::Unknown => {
                 action.queries = queried.attempt;
-                action.query_at = queried.again_at;
+                action.query_at = queried.again_at.map(|until| Pause { since: at, until });
             }
         });
     }
@@ -294,10 +294,18 @@ impl Run {
             .map(|action| action.id.clone())
             .collect();
         for id in open {
-            self.close(
-                &id,
-                harness_result(why.to_owned(), ToolErrorClass::Cancelled),
-            );
+            // Nobody may be told that something was not done which may have happened.
+            let begun = self.action(&id).is_some_and(|action| {
+                use ActionStage::{Lost, Started, Uncertain};
+                matches!(action.stage, Started | Lost | Uncertain)
+            });
+            let text = if begun {
+                "It was started, and it is not known whether it happened."
+            } else {
+                why
+            };
+            let result = harness_result(text.to_owned(), ToolErrorClass::Cancelled);
+            self.close(&id, result);
         }
         self.settle_step();
     }

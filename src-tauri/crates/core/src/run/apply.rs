@@ -9,7 +9,7 @@ use longrein_protocol::event::{
 };
 use longrein_protocol::source::{PlanItem, SourceRecord};
 use longrein_protocol::view::KnotShape;
-use longrein_protocol::{Body, ToolErrorClass, ToolSpec};
+use longrein_protocol::{Body, Millis, ToolErrorClass, ToolSpec};
 
 use super::actions::harness_result;
 use super::{
@@ -49,7 +49,7 @@ impl Run {
             Payload::ContextCompacted(compacted) => self.compacted(compacted),
             Payload::ModelRequested(requested) => self.requested(requested),
             Payload::ModelResponded(responded) => self.responded(responded),
-            Payload::ModelFailed(failed) => self.failed(failed),
+            Payload::ModelFailed(failed) => self.failed(event.at, failed),
             Payload::ModelAbandoned(_) => self.abandoned(),
             Payload::ModelSwitched(switched) => self.switched(switched),
             Payload::NoticeGiven(notice) => {
@@ -79,6 +79,7 @@ impl Run {
                 self.settle_side();
                 self.spend(responded.usage, responded.latency_ms);
             }
+            Payload::SideFailed(failed) if failed.cost_unknown => self.side = None,
             Payload::SideFailed(_) => self.settle_side(),
             _ => self.apply_to_action(event),
         }
@@ -102,7 +103,7 @@ impl Run {
             Payload::ActionStarted(started) => self.started(event.at, started),
             Payload::ActionFinished(finished) => self.finished(finished),
             Payload::ActionLost(lost) => self.lost(lost),
-            Payload::ActionQueried(queried) => self.queried(queried),
+            Payload::ActionQueried(queried) => self.queried(event.at, queried),
             Payload::ActionUncertain(uncertain) => self.uncertain(uncertain),
             Payload::ActionReconciled(reconciled) => self.reconciled(reconciled),
             // The action that took it back says all that the state needs.
@@ -347,8 +348,12 @@ impl Run {
         self.settle_step();
     }
 
-    fn failed(&mut self, failed: &ModelFailed) {
-        self.settle();
+    fn failed(&mut self, at: Millis, failed: &ModelFailed) {
+        if failed.cost_unknown {
+            self.reserved = Reserve::default();
+        } else {
+            self.settle();
+        }
         self.used.working_ms = self.used.working_ms.saturating_add(failed.latency_ms);
         let attempt = match self.request {
             Request::InFlight { attempt } => attempt,
@@ -357,6 +362,7 @@ impl Run {
         self.request = Request::Failed {
             attempt,
             class: failed.class,
+            failed_at: at,
             retry_at: failed.retry_at,
             message: failed.message.clone(),
             remedy: failed.remedy.clone(),

@@ -160,6 +160,13 @@ impl Run {
         })
     }
 
+    /// How many more actions may start.
+    pub(super) fn actions_left(&self) -> u32 {
+        let used = self.used.actions.saturating_add(self.granted.1);
+        let limit = self.limits.actions.unwrap_or(u32::MAX);
+        limit.saturating_sub(used)
+    }
+
     /// A limit of which four fifths are used, and of which the person was not warned.
     pub(super) fn budget_warning(&self) -> Option<BudgetWarned> {
         let actions = (

@@ -217,6 +217,13 @@ impl Run {
             .any(|item| matches!(item, Item::Person(_)))
     }
 
+    /// Whether a process that takes the run up has to say so: the run was going, or something that
+    /// the person asked for beside it.
+    pub fn is_underway(&self) -> bool {
+        let started = |action: &Action| action.stage == ActionStage::Started;
+        self.phase == Phase::Going || self.actions.iter().any(started)
+    }
+
     /// The latest source id plus one.
     pub fn next_source(&self) -> u32 {
         self.sources.len() as u32 + 1

@@ -6,7 +6,7 @@ use longrein_protocol::gate::Actor;
 use longrein_protocol::tool::Effect;
 use longrein_protocol::{ActionId, Body, Millis};
 
-use super::{ActionStage, PendingCall, Phase, Request, Run, StartWay};
+use super::{Action, ActionStage, Pause, PendingCall, Phase, Request, Run, StartWay};
 use crate::compact;
 
 /// What is owed.
@@ -103,6 +103,13 @@ impl Run {
         self.next_of_request(now)
     }
 
+    /// The actions that may go on: while the run itself stands still, only what a person asked for.
+    fn acting(&self) -> impl Iterator<Item = &Action> {
+        let going = self.phase == Phase::Going;
+        let acts = move |action: &&Action| going || action.by == Actor::Person;
+        self.actions.iter().filter(acts)
+    }
+
     /// Whether an action that a person asked for is open.
     fn person_acts(&self) -> bool {
         self.actions
@@ -118,9 +125,10 @@ impl Run {
             Request::Lost => Next::Append(vec![ModelAbandoned {}.into()]),
             Request::Failed {
                 attempt,
-                retry_at: Some(at),
+                failed_at: since,
+                retry_at: Some(until),
                 ..
-            } if now >= *at => Next::Request {
+            } if is_over(*since, *until, now) => Next::Request {
                 attempt: attempt + 1,
             },
             Request::Failed {
@@ -170,7 +178,7 @@ impl Run {
     }
 
     fn next_of_actions(&self, now: Millis) -> Next {
-        for action in &self.actions {
+        for action in self.acting() {
             match action.stage {
                 ActionStage::Proposed => {
                     let waits = action.tool == FINISH || action.tool == ASK_PERSON;
@@ -206,7 +214,7 @@ impl Run {
 
     /// What is owed when no action can start: all that are open wait for something.
     fn next_of_open_actions(&self) -> Next {
-        let first = |stage| self.actions.iter().find(|action| action.stage == stage);
+        let first = |stage| self.acting().find(|action| action.stage == stage);
         if first(ActionStage::Started).is_some() {
             return Next::Wait(WaitsFor::Actions);
         }
@@ -245,9 +253,9 @@ impl Run {
         let mut startable = Vec::new();
         let mut only_readers_before = true;
         let mut any_before = false;
+        let mut left = self.actions_left();
         for action in self
-            .actions
-            .iter()
+            .acting()
             .filter(|action| action.stage != ActionStage::Closed)
         {
             if action.tool == FINISH {
@@ -260,8 +268,12 @@ impl Run {
                 ActionStage::Lost => self.way(action, now) == StartWay::Again,
                 _ => false,
             };
-            if may_run && ready {
+            // What the limit does not cover any more starts alone, so that the gate refuses it.
+            let new = action.attempt == 0 && action.tool != ASK_PERSON;
+            let covered = !new || left > 0 || startable.is_empty();
+            if may_run && ready && covered {
                 startable.push(action.id.clone());
+                left = left.saturating_sub(u32::from(new));
             }
             any_before = true;
             only_readers_before &= reads;
@@ -277,6 +289,10 @@ impl Run {
             "Use a model with a larger window, or start a new run with a smaller task.",
         )
     }
+}
+
+fn is_over(since: Millis, until: Millis, now: Millis) -> bool {
+    Pause { since, until }.is_over(now)
 }
 
 /// The tool that claims completion.

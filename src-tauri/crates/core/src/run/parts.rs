@@ -55,6 +55,8 @@ pub enum Request {
         attempt: u32,
         /// What went wrong.
         class: ModelErrorClass,
+        /// When it failed.
+        failed_at: Millis,
         /// When it is sent again.
         retry_at: Option<Millis>,
         /// What happened.
@@ -62,6 +64,23 @@ pub enum Request {
         /// What the person can do.
         remedy: String,
     },
+}
+
+/// A wait before something is tried again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pause {
+    /// When it began.
+    pub since: Millis,
+    /// When it ends.
+    pub until: Millis,
+}
+
+impl Pause {
+    /// Whether it is over. It is when the clock stands before its beginning: the clock was set
+    /// back, nobody knows how much of it is left, and it was a short one.
+    pub fn is_over(self, now: Millis) -> bool {
+        now >= self.until || now < self.since
+    }
 }
 
 /// How far an action is.
@@ -124,8 +143,8 @@ pub struct Action {
     pub started_at: Millis,
     /// How often its status tool could not say what became of it.
     pub queries: u32,
-    /// When the status tool is asked again.
-    pub query_at: Option<Millis>,
+    /// The wait before the status tool is asked again.
+    pub query_at: Option<Pause>,
     /// How it ended.
     pub result: Option<ActionResult>,
 }

@@ -5,7 +5,7 @@ use longrein_protocol::event::ActionUncertain;
 use longrein_protocol::tool::{Effect, Recovery, Repeat};
 
 use super::next::{Next, WaitsFor};
-use super::{Action, Run};
+use super::{Action, Pause, Run};
 
 /// How often an action is started in all, when nobody knows what became of it.
 pub const LOST_ATTEMPTS: u32 = 5;
@@ -17,8 +17,8 @@ pub const QUERY_ATTEMPTS: u32 = 4;
 pub enum StartWay {
     /// It may be started again.
     Again,
-    /// Its status tool is asked, at this time at the earliest.
-    Ask(Option<Millis>),
+    /// Its status tool is asked, after this wait.
+    Ask(Option<Pause>),
     /// Nobody knows: the reason, for the person.
     Nobody(&'static str),
 }
@@ -60,7 +60,9 @@ impl Run {
     pub(super) fn next_of_lost(&self, action: &Action, now: Millis) -> Option<Next> {
         match self.way(action, now) {
             StartWay::Again => None,
-            StartWay::Ask(Some(at)) if now < at => Some(Next::Wait(WaitsFor::Retry(at))),
+            StartWay::Ask(Some(pause)) if !pause.is_over(now) => {
+                Some(Next::Wait(WaitsFor::Retry(pause.until)))
+            }
             StartWay::Ask(_) => Some(Next::Query(action.id.clone())),
             StartWay::Nobody(why) => {
                 let uncertain = ActionUncertain {

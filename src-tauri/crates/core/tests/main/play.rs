@@ -427,6 +427,7 @@ fn failed(rest: &str) -> Payload {
         message: "It failed.".to_owned(),
         remedy: "Mend it.".to_owned(),
         retry_at,
+        cost_unknown: false,
         latency_ms: 3,
     }
     .into()

@@ -133,6 +133,10 @@ pub struct SideFailed {
     pub class: ModelErrorClass,
     /// What happened, in a sentence, without secrets.
     pub message: String,
+    /// Whether the provider may have worked on it: what it cost is not known then, and its
+    /// reservation stays counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cost_unknown: bool,
     /// From sending to the fault.
     pub latency_ms: u32,
 }

@@ -142,6 +142,10 @@ pub struct ModelFailed {
     /// When it is tried again; absent when it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Millis>,
+    /// Whether the provider may have worked on it: what it cost is not known then, and its
+    /// reservation stays counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cost_unknown: bool,
     /// From sending to the fault.
     pub latency_ms: u32,
 }

@@ -1,7 +1,16 @@
 //! The driver over the log in memory: what is done, what is sent, and what a crash leaves.
 
+mod approvals;
+mod budgets;
+mod children;
 mod effects;
+mod judging;
+mod narrowing;
+mod questions;
+mod recovery;
+mod red_team;
 mod requests;
+mod simulation;
 mod stage;
 mod stopping;
 mod sweep;

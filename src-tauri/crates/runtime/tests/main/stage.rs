@@ -2,19 +2,24 @@
 
 use std::sync::Arc;
 
-use longrein_core::run::Run;
+use longrein_core::run::{Action, Phase, Run};
 use longrein_protocol::agent::AgentSpec;
-use longrein_protocol::event::{ResumeReason, RunResumed};
+use longrein_protocol::event::{HandoffReason, Payload, Price, ResumeReason, RunResumed};
+use longrein_protocol::gate::{Always, Scope, Surface};
+use longrein_protocol::wish::Wish;
 use longrein_protocol::{Event, RunId};
 use longrein_runtime::{DriveError, Driver, Ports, history};
 use longrein_store::{Fence, LogError, MemoryLog};
 use longrein_testkit::{SeededChance, TestClock, TestWorld};
+use serde_json::Value;
 
 /// A data folder in memory with one run.
 pub struct Stage {
     pub log: Arc<MemoryLog>,
     pub world: Arc<TestWorld>,
     pub run: RunId,
+    /// What the model's tokens cost.
+    pub price: Option<Price>,
     seed: u64,
 }
 
@@ -24,6 +29,7 @@ impl Stage {
             log: Arc::new(MemoryLog::new()),
             world: Arc::new(world),
             run: RunId::from_parts(1, 7),
+            price: None,
             seed: 1,
         }
     }
@@ -42,7 +48,7 @@ impl Stage {
     pub async fn begin(&mut self, agent: AgentSpec, question: &str) -> Result<Driver, DriveError> {
         let fence = self.fence().await?;
         let mut driver = Driver::new(self.ports(), fence, Run::default());
-        driver.record(TestWorld::created(agent))?;
+        driver.record(TestWorld::created_at_price(agent, self.price))?;
         driver.say(question.to_owned())?;
         driver.commit().await?;
         Ok(driver)
@@ -55,19 +61,36 @@ impl Stage {
         Ok(driver.run().clone())
     }
 
-    /// Opens the log again, as another process, and drives the run on.
-    pub async fn drive_on(&mut self) -> Result<Run, DriveError> {
+    /// A driver for the run as the log has it, as another process would make one.
+    pub async fn take_up(&mut self) -> Result<Driver, DriveError> {
         let past = history::load(&*self.log, self.run).await?;
         let fence = self.fence().await?;
-        let going = past.run.phase == longrein_core::run::Phase::Going;
+        let underway = past.run.is_underway();
         let mut driver = Driver::new(self.ports(), fence, past.run);
-        if going {
+        if underway {
             driver.record(RunResumed {
                 why: ResumeReason::Interrupted,
             })?;
         }
+        Ok(driver)
+    }
+
+    /// Takes the run up, and drives it on.
+    pub async fn drive_on(&mut self) -> Result<Run, DriveError> {
+        let mut driver = self.take_up().await?;
         driver.drive(false).await?;
         Ok(driver.run().clone())
+    }
+
+    /// Puts a wish into the inbox.
+    pub async fn wish(&self, wish: Wish) {
+        self.log.post_wish(self.run, wish, 1).await.unwrap();
+    }
+
+    /// Puts a wish into the inbox, and drives the run on.
+    pub async fn on_wish(&mut self, wish: Wish) -> Run {
+        self.wish(wish).await;
+        self.drive_on().await.unwrap()
     }
 
     pub fn reopen(&mut self) {
@@ -98,4 +121,42 @@ pub fn count(events: &[Event], name: &str) -> usize {
         .iter()
         .filter(|event| event.payload.name() == name)
         .count()
+}
+
+/// Yes, to what a person was asked.
+pub fn approve(action: &Action) -> Wish {
+    approve_with(action, None, None)
+}
+
+/// Yes, with an edit, or with rules.
+pub fn approve_with(action: &Action, edit: Option<Value>, always: Option<Always>) -> Wish {
+    Wish::Approve {
+        action: action.id.clone(),
+        seen: action.shown.unwrap(),
+        edit: edit.map(|edit| edit.to_string()),
+        always,
+        from: Surface::Window,
+    }
+}
+
+/// The rules that were offered for an action, for this run.
+pub fn always(stage: &Stage, tainted: bool) -> Always {
+    let events = stage.events().into_iter().rev();
+    let offers = events.filter_map(|event| match event.payload {
+        Payload::ApprovalRequested(asked) => Some(asked.offers),
+        _ => None,
+    });
+    Always {
+        scope: Scope::Run,
+        rules: offers.into_iter().next().unwrap(),
+        tainted,
+    }
+}
+
+/// By which rule a run was handed over.
+pub fn handed_off(run: &Run) -> Option<HandoffReason> {
+    match run.phase {
+        Phase::HandedOff { reason, .. } => Some(reason),
+        _ => None,
+    }
 }

@@ -1,0 +1,340 @@
+//! From a seed to a scenario.
+
+use longrein_protocol::ToolErrorClass;
+use longrein_protocol::agent::{Criterion, Decision, PolicyRule};
+use longrein_protocol::block::{ModelErrorClass, StopReason};
+use longrein_protocol::event::{Limits, Price};
+use longrein_protocol::gate::Scope;
+use longrein_runtime::ports::Chance;
+use serde_json::json;
+
+use super::catalogue::TIMEOUT_MS;
+use super::scenario::{
+    Act, Agent, Answer, Call, Deed, DiskFault, Ends, FaultWhat, Jump, Lands, Manner, Mishap,
+    MishapKind, OnHandoff, Person, Reply, Scenario, When,
+};
+use crate::world::SeededChance;
+
+/// The appends among which faults strike.
+const FAULTS_UP_TO: u32 = 60;
+/// The time within which things happen by themselves.
+const WITHIN_MS: u32 = 120_000;
+/// The most seconds by which the clock jumps, forward or back.
+const JUMP_SECONDS: u32 = 3_000;
+
+/// Draws from a seed.
+struct Draw(SeededChance);
+
+impl Draw {
+    fn below(&mut self, end: u32) -> u32 {
+        (self.0.random() % u128::from(end.max(1))) as u32
+    }
+
+    /// Whether something happens that happens so often in a hundred.
+    fn hits(&mut self, percent: u32) -> bool {
+        self.below(100) < percent
+    }
+
+    fn one<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u32) as usize].clone()
+    }
+
+    fn some<T>(&mut self, most: u32, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        let count = self.below(most + 1);
+        (0..count).map(|_| make(self)).collect()
+    }
+}
+
+/// The scenario of a seed.
+pub fn scenario(seed: u64) -> Scenario {
+    let draw = &mut Draw(SeededChance::new(seed.wrapping_mul(0x9e37_79b9) ^ 0x5eed));
+    let replies = 1 + draw.below(7);
+    Scenario {
+        name: format!("seed {seed}"),
+        seed,
+        agent: agent(draw),
+        replies: (0..replies).map(|_| reply(draw)).collect(),
+        mishaps: draw.some(4, mishap),
+        ratio_percent: draw.one(&[0, 60, 90, 125]),
+        manners: draw.some(5, manner),
+        status_unknown: draw.one(&[0, 0, 1, 2, 5]),
+        verdicts: draw.some(3, |draw| draw.hits(50)),
+        person: person(draw),
+        acts: draw.some(4, act),
+        faults: draw.some(4, fault),
+        kills: draw.some(2, |draw| 1 + draw.below(WITHIN_MS)),
+        jumps: draw.some(2, jump),
+        leaves: draw.hits(30),
+    }
+}
+
+fn agent(draw: &mut Draw) -> Agent {
+    let criteria = draw.some(2, criterion);
+    let withheld = draw.some(1, |draw| {
+        draw.one(&["look", "post", "keyed", "page"]).to_owned()
+    });
+    let price = draw.hits(50).then_some(Price {
+        input: 1_000_000,
+        cached: None,
+        output: 4_000_000,
+    });
+    Agent {
+        withheld,
+        rules: draw.some(2, rule),
+        limits: if draw.hits(40) {
+            limits(draw)
+        } else {
+            Limits::default()
+        },
+        criteria,
+        price,
+        window_tokens: draw.one(&[0, 0, 0, 4_000]),
+        output_tokens: draw.one(&[0, 0, 0, 12]),
+    }
+}
+
+fn rule(draw: &mut Draw) -> PolicyRule {
+    let tool = draw.one(&["post", "post", "put", "once", "order", "look"]);
+    let decision = draw.one(&[
+        Decision::Allow,
+        Decision::Allow,
+        Decision::Ask,
+        Decision::Deny,
+    ]);
+    PolicyRule {
+        tool: Some(tool.to_owned()),
+        effect: None,
+        args: std::collections::BTreeMap::new(),
+        path: None,
+        host: None,
+        command: None,
+        decision,
+    }
+}
+
+fn limits(draw: &mut Draw) -> Limits {
+    let mut limits = Limits::default();
+    match draw.below(5) {
+        0 => limits.steps = Some(1 + draw.below(5)),
+        1 => limits.tokens_in = Some(2_000 + draw.below(12_000)),
+        2 => limits.tokens_out = Some(10 + draw.below(400)),
+        3 => limits.actions = Some(draw.below(5)),
+        _ => limits.money_micro = Some(u64::from(1_000 + draw.below(20_000))),
+    }
+    limits
+}
+
+fn criterion(draw: &mut Draw) -> Criterion {
+    let value = match draw.below(4) {
+        0 => json!({"judge": "It is fair.", "of": "a.html"}),
+        1 => json!({"person": "Read it."}),
+        2 => json!({"tool": "look", "equals": "done"}),
+        _ => json!({"file": "a.html"}),
+    };
+    serde_json::from_value(value).expect("the values above are criteria")
+}
+
+fn reply(draw: &mut Draw) -> Reply {
+    let calls = draw.some(3, call);
+    let text = if calls.is_empty() || draw.hits(30) {
+        "I have thought about it and will go on."
+    } else {
+        ""
+    };
+    let stop = draw
+        .hits(4)
+        .then(|| draw.one(&[StopReason::Length, StopReason::Other]));
+    Reply {
+        text: if draw.hits(4) { "" } else { text }.to_owned(),
+        calls,
+        stop,
+    }
+}
+
+fn call(draw: &mut Draw) -> Call {
+    const TOOLS: &[&str] = &[
+        "look",
+        "page",
+        "mine",
+        "fetch",
+        "write",
+        "once",
+        "keyed",
+        "order",
+        "post",
+        "put",
+        "ask_person",
+        "finish",
+    ];
+    let tool = match draw.below(40) {
+        0 => "nothing".to_owned(),
+        1 => "order_status".to_owned(),
+        _ => draw.one(TOOLS).to_owned(),
+    };
+    let number = draw.below(3);
+    let arguments = match tool.as_str() {
+        "fetch" => json!({"url": draw.one(&["https://a.example/x", "https://b.example/notes"])}),
+        "write" => json!({"path": draw.one(&["a.html", "b.html", "../c"]), "n": number}),
+        "ask_person" => json!({"question": "Which one?"}),
+        _ => json!({"n": number}),
+    };
+    let arguments = match draw.below(40) {
+        0 => "{\"n\": ".to_owned(),
+        1 => "[1]".to_owned(),
+        2 => json!({"n": "one"}).to_string(),
+        _ => arguments.to_string(),
+    };
+    let id = draw.hits(8).then(|| "same".to_owned());
+    Call {
+        tool,
+        arguments,
+        id,
+    }
+}
+
+fn mishap(draw: &mut Draw) -> Mishap {
+    use ModelErrorClass::{Auth, ContextTooLong, Malformed, Network, Overloaded, RateLimited};
+    let after = draw.one(&[None, Some(0), Some(7_000), Some(90_000)]);
+    Mishap {
+        request: 1 + draw.below(10),
+        what: match draw.below(8) {
+            0 => MishapKind::Refused(draw.one(&[Auth, ContextTooLong]), None),
+            1 | 2 => MishapKind::Refused(draw.one(&[RateLimited, Overloaded]), after),
+            3 | 4 => MishapKind::Broken(draw.one(&[Network, Malformed])),
+            5 => MishapKind::Silent(draw.below(100_000)),
+            6 => MishapKind::Unreachable,
+            _ => MishapKind::Empty,
+        },
+    }
+}
+
+fn manner(draw: &mut Draw) -> Manner {
+    use ToolErrorClass::{Conflict, Failed, NotFound, Temporary};
+    let tool = draw.one(&[
+        "once",
+        "keyed",
+        "keyed",
+        "order",
+        "order",
+        "post",
+        "put",
+        "take_back",
+        "write",
+        "look",
+        "order_status",
+    ]);
+    let late = draw.below(TIMEOUT_MS * 2);
+    Manner {
+        tool: tool.to_owned(),
+        call: 1 + draw.below(3),
+        lands: draw.one(&[
+            Lands::AtOnce,
+            Lands::AtOnce,
+            Lands::AtEnd,
+            Lands::Late(late),
+            Lands::Never,
+        ]),
+        takes_ms: draw.one(&[0, 10, 5_000, TIMEOUT_MS - 1, TIMEOUT_MS * 2]),
+        ends: match draw.below(4) {
+            0 | 1 => Ends::Well,
+            2 => Ends::Unknown,
+            _ => Ends::Error(draw.one(&[Conflict, Failed, NotFound, Temporary])),
+        },
+        deaf: draw.hits(25),
+    }
+}
+
+fn person(draw: &mut Draw) -> Person {
+    Person {
+        approvals: draw.some(5, |draw| match draw.below(9) {
+            0..3 => Answer::Approve,
+            3 => Answer::Edit(json!({"n": 7}).to_string()),
+            4 => Answer::Edit("{\"n\": \"seven\"}".to_owned()),
+            5 => Answer::Always(draw.one(&[Scope::Run, Scope::Agent]), draw.hits(50)),
+            6 => Answer::Deny("Not that.".to_owned()),
+            7 => Answer::Both,
+            _ => Answer::Never,
+        }),
+        answers: draw.some(2, |_| "The second one.".to_owned()),
+        acceptances: draw.some(2, |draw| draw.hits(50)),
+        handoffs: draw.some(4, |draw| match draw.below(8) {
+            0..2 => OnHandoff::Resume,
+            2 => OnHandoff::Say("Go on, please.".to_owned()),
+            3 | 4 => OnHandoff::Raise(raised(draw)),
+            5 => OnHandoff::Cancel,
+            6 => OnHandoff::Take,
+            _ => OnHandoff::Leave,
+        }),
+        retries: draw.hits(50),
+        thinks_ms: draw.one(&[0, 10, 3_000, 700_000]),
+    }
+}
+
+fn raised(draw: &mut Draw) -> Limits {
+    Limits {
+        steps: draw.hits(50).then_some(100),
+        tokens_in: draw.hits(50).then_some(100_000),
+        tokens_out: draw.hits(50).then_some(100_000),
+        actions: draw.hits(50).then_some(100),
+        money_micro: draw.hits(50).then_some(10_000_000),
+        working_minutes: None,
+    }
+}
+
+fn act(draw: &mut Draw) -> Act {
+    const EVENTS: &[&str] = &[
+        "model.requested",
+        "model.failed",
+        "action.decided",
+        "action.started",
+        "action.finished",
+        "action.uncertain",
+        "approval.requested",
+        "verification.started",
+        "run.handed_off",
+        "run.finished",
+    ];
+    let when = if draw.hits(50) {
+        When::At(draw.below(WITHIN_MS))
+    } else {
+        When::Event(draw.one(EVENTS).to_owned(), 1 + draw.below(3))
+    };
+    Act {
+        when,
+        does: match draw.below(12) {
+            0 => Deed::Cancel,
+            1 | 2 => Deed::Pause,
+            3 => Deed::Resume,
+            4 | 5 => Deed::Say("And the heron?".to_owned()),
+            6 => Deed::Raise(raised(draw)),
+            7 | 8 => Deed::Undo("put".to_owned()),
+            9 => Deed::ApproveStale,
+            10 => Deed::ChangeFile("a.html".to_owned()),
+            _ if draw.hits(30) => Deed::BreakRules,
+            _ => Deed::Rules(draw.some(2, rule)),
+        },
+    }
+}
+
+fn fault(draw: &mut Draw) -> DiskFault {
+    DiskFault {
+        append: 1 + draw.below(FAULTS_UP_TO),
+        durable: draw.hits(50),
+        what: draw.one(&[
+            FaultWhat::Crash,
+            FaultWhat::Crash,
+            FaultWhat::Crash,
+            FaultWhat::Full,
+            FaultWhat::Io,
+            FaultWhat::Busy,
+        ]),
+    }
+}
+
+fn jump(draw: &mut Draw) -> Jump {
+    let by = draw.below(2 * JUMP_SECONDS + 1) as i32;
+    Jump {
+        at_ms: draw.below(WITHIN_MS),
+        by_seconds: by - JUMP_SECONDS as i32,
+    }
+}

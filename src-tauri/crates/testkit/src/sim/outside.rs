@@ -1,0 +1,303 @@
+//! What is outside the process and outlives it: effects, files, rules on disk, the provider's
+//! count, the person's memory; with it the laws that are held against all of it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use longrein_protocol::event::Price;
+use longrein_protocol::gate::{Scope, StandingRule};
+use longrein_protocol::tool::{Effect, Repeat};
+use longrein_protocol::{ActionId, BlobHash, Event, ToolSpec};
+use longrein_runtime::ports::ToolCall;
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use super::catalogue::{KEY_SLACK_SECONDS, KEY_VALID_SECONDS};
+use super::laws::{Law, Laws};
+use super::scenario::{Manner, Scenario};
+
+/// The simulated world beyond the process.
+pub(super) struct Outside {
+    /// What happens in it.
+    pub scenario: Scenario,
+    /// Told whenever something became durable.
+    pub changed: Notify,
+    /// Told when the process is to die.
+    pub killed: Notify,
+    state: Mutex<State>,
+}
+
+/// One effect that happened.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Landing {
+    /// The tool.
+    pub tool: String,
+    /// The action.
+    pub action: ActionId,
+    /// The key that came with the call.
+    pub key: String,
+    /// The arguments without the key.
+    pub arguments: Value,
+    pub(super) repeat: Repeat,
+    effect: Effect,
+}
+
+/// What the state is made of. Nothing in here waits.
+#[derive(Default)]
+pub(super) struct State {
+    pub laws: Laws,
+    /// Effects, in the order in which they happened.
+    pub landings: Vec<Landing>,
+    pending: Vec<(u64, Landing)>,
+    running: BTreeMap<String, u32>,
+    keys: HashMap<String, u64>,
+    asked_status: BTreeMap<String, u32>,
+    calls: BTreeMap<String, u32>,
+    /// Requests that reached the provider.
+    pub requests: u32,
+    /// Appends that were asked for.
+    pub appends: u32,
+    charged: Charged,
+    files: BTreeMap<String, u32>,
+    pub rules: RulesOnDisk,
+    /// What the person has done already.
+    pub done: BTreeSet<String>,
+}
+
+/// What the provider has counted.
+#[derive(Default)]
+struct Charged {
+    tokens_in: u64,
+    tokens_out: u64,
+    money_micro: u64,
+}
+
+/// The rules that stand on disk.
+#[derive(Default)]
+pub(super) struct RulesOnDisk {
+    pub rules: Vec<StandingRule>,
+    /// Whether there ever were any.
+    pub kept: bool,
+    /// Whether they can't be read.
+    pub broken: bool,
+}
+
+impl RulesOnDisk {
+    /// The hash of what stands there.
+    pub fn hash(&self) -> BlobHash {
+        BlobHash::of(format!("{:?}", self.rules).as_bytes())
+    }
+
+    /// Adds rules that reach beyond one run.
+    pub fn keep(&mut self, rules: &[StandingRule]) {
+        for rule in rules.iter().filter(|rule| rule.scope != Scope::Run) {
+            self.kept = true;
+            self.rules.retain(|old| old.id != rule.id);
+            self.rules.push(rule.clone());
+        }
+    }
+}
+
+impl Outside {
+    pub fn new(scenario: Scenario, blind_to: Option<Law>) -> Self {
+        let mut state = State::default();
+        state.laws.blind_to = blind_to;
+        Self {
+            scenario,
+            changed: Notify::new(),
+            killed: Notify::new(),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// The state. Never held while something is waited for.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere leaves nothing half done in here.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Events became durable.
+    pub fn committed(&self, events: &[Event], now_ms: u64) {
+        let mut state = self.state();
+        for event in events {
+            state.laws.committed(event, now_ms);
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// How the next call of a tool goes.
+    pub fn manner(&self, tool: &str) -> Manner {
+        let mut state = self.state();
+        let calls = state.calls.entry(tool.to_owned()).or_default();
+        *calls += 1;
+        let number = *calls;
+        drop(state);
+        let planned = self.scenario.manners.iter();
+        let mut planned = planned.filter(|manner| manner.tool == tool && manner.call == number);
+        planned.next().cloned().unwrap_or_default()
+    }
+}
+
+impl State {
+    /// A call reaches a tool: holds the laws against it, and gives what its effect will be.
+    pub fn arrives(&mut self, spec: &ToolSpec, call: &ToolCall) -> Landing {
+        let action = self.laws.run.action(&call.action).cloned();
+        let mut arguments = call.arguments.clone();
+        if let (Some(name), Some(fields)) = (&spec.recovery.key_argument, arguments.as_object_mut())
+        {
+            fields.remove(name);
+        }
+        // The check of the criteria and the question to a status tool are no actions.
+        let is_action = action
+            .as_ref()
+            .is_some_and(|action| action.tool == spec.name);
+        if is_action || spec.effect != Effect::Read {
+            self.laws
+                .call_arrives(&spec.name, &call.action, call.attempt);
+        }
+        let effective = action
+            .filter(|_| is_action)
+            .and_then(|action| match action.arguments {
+                longrein_protocol::Body::Text(text) => serde_json::from_str::<Value>(&text).ok(),
+                longrein_protocol::Body::Blob { .. } => None,
+            });
+        if let Some(effective) = effective.filter(|effective| *effective != arguments) {
+            let how = format!("{} is given {arguments} and not {effective}", spec.name);
+            self.laws.broken(Law::EffectiveArguments, how);
+        }
+        Landing {
+            tool: spec.name.clone(),
+            action: call.action.clone(),
+            key: call.key.clone(),
+            arguments,
+            repeat: spec.repeat,
+            effect: spec.effect,
+        }
+    }
+
+    /// An effect happens. What only reads has none.
+    pub fn land(&mut self, landing: Landing, now_ms: u64) {
+        if landing.effect == Effect::Read {
+            return;
+        }
+        if landing.repeat == Repeat::Keyed {
+            let valid = u64::from(KEY_VALID_SECONDS + KEY_SLACK_SECONDS) * 1_000;
+            let known = self.keys.get(&landing.key);
+            if known.is_some_and(|first| now_ms.saturating_sub(*first) <= valid) {
+                return;
+            }
+            self.keys.insert(landing.key.clone(), now_ms);
+        }
+        if let Some(path) = landing.arguments.get("path").and_then(Value::as_str) {
+            self.change_file(path);
+        }
+        let law = match landing.repeat {
+            Repeat::Once => Some(Law::OnceAtMostOnce),
+            Repeat::Keyed => Some(Law::KeyedOncePerKey),
+            Repeat::Queryable => Some(Law::QueryableAtMostOnce),
+            Repeat::Repeatable => None,
+        };
+        let same = |one: &Landing| one.tool == landing.tool && one.action == landing.action;
+        let before = self.landings.iter().find(|one| same(one));
+        match (law, before) {
+            (Some(Law::KeyedOncePerKey), Some(before)) if before.key != landing.key => {
+                let how = format!("{} happened with two keys", landing.tool);
+                self.laws.broken(Law::KeyedOncePerKey, how);
+            }
+            (Some(law), Some(_)) => {
+                self.laws
+                    .broken(law, format!("{} happened twice", landing.tool));
+            }
+            _ => {}
+        }
+        self.landings.push(landing);
+    }
+
+    /// An effect will happen at `due_ms`, whatever becomes of the process.
+    pub fn land_later(&mut self, landing: Landing, due_ms: u64) {
+        self.pending.push((due_ms, landing));
+    }
+
+    /// Lets happen what is due.
+    pub fn land_due(&mut self, now_ms: u64) {
+        let pending = std::mem::take(&mut self.pending);
+        let (due, later): (Vec<_>, Vec<_>) = pending.into_iter().partition(|(at, _)| *at <= now_ms);
+        self.pending = later;
+        for (at, landing) in due {
+            self.land(landing, at);
+        }
+    }
+
+    /// Whether the effect of an action happened, or will.
+    pub fn has_landed(&self, action: &ActionId) -> bool {
+        let landings = self.landings.iter();
+        let pending = self.pending.iter().map(|(_, landing)| landing);
+        landings
+            .chain(pending)
+            .any(|landing| landing.action == *action)
+    }
+
+    /// A call runs that may still have an effect.
+    pub fn running(&mut self, key: &str, more: bool) {
+        let running = self.running.entry(key.to_owned()).or_default();
+        *running = if more {
+            *running + 1
+        } else {
+            running.saturating_sub(1)
+        };
+    }
+
+    /// What the status tool says of a call: `done`, `not_done`, or that it can't say.
+    pub fn status(&mut self, key: &str, unknown_first: u32) -> &'static str {
+        let asked = self.asked_status.entry(key.to_owned()).or_default();
+        *asked += 1;
+        let landed = self.landings.iter().any(|landing| landing.key == key);
+        let pending = self.pending.iter().any(|(_, landing)| landing.key == key)
+            || self.running.get(key).is_some_and(|running| *running > 0);
+        match (*asked <= unknown_first, landed, pending) {
+            (true, _, _) | (false, false, true) => "queued",
+            (false, true, _) => "done",
+            (false, false, false) => "not_done",
+        }
+    }
+
+    /// The provider counts a request, and the limits are held against its count.
+    pub fn charge(&mut self, input: u32, output: u32, price: Option<Price>) {
+        let charged = &mut self.charged;
+        charged.tokens_in += u64::from(input);
+        charged.tokens_out += u64::from(output);
+        charged.money_micro += price.map_or(0, |price| price.of(input, 0, output));
+        let limits = self.laws.run.limits;
+        let of = [
+            (
+                "input tokens",
+                charged.tokens_in,
+                limits.tokens_in.map(u64::from),
+            ),
+            (
+                "output tokens",
+                charged.tokens_out,
+                limits.tokens_out.map(u64::from),
+            ),
+            ("money", charged.money_micro, limits.money_micro),
+        ];
+        for (what, used, limit) in of {
+            if limit.is_some_and(|limit| used > limit) {
+                let how = format!("the provider has counted {used} {what} of {limit:?}");
+                self.laws.broken(Law::Budget, how);
+            }
+        }
+    }
+
+    /// A file changes.
+    pub fn change_file(&mut self, path: &str) {
+        *self.files.entry(path.to_owned()).or_default() += 1;
+    }
+
+    /// The hash of a file's content; `None` where there is none.
+    pub fn file(&self, path: &str) -> Option<BlobHash> {
+        let version = self.files.get(path)?;
+        Some(BlobHash::of(format!("{path} {version}").as_bytes()))
+    }
+}
