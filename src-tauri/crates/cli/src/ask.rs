@@ -18,12 +18,15 @@ use crate::edit;
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupts;
 use crate::screen::Screen;
+use crate::text;
 use crate::waits::{self, Ask, What};
 use choices::{Accepting, Approving, Settling};
 use keys::{Keys, Typed};
 
 /// How often an answer that is none is asked for again.
 const ASKED_LIMIT: usize = 5;
+/// The most letters of a child's title.
+const TITLE_LETTERS: usize = 80;
 
 /// How asking ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +44,7 @@ pub fn somebody_is_there(screen: &Screen) -> bool {
     io::stdin().is_terminal() && screen.is_live() && !screen.is_json()
 }
 
-/// Asks about everything of a run that waits, where there is somebody to ask.
+/// Asks about everything of a run and its children that waits, where there is somebody to ask.
 ///
 /// # Errors
 /// What reading and recording give.
@@ -54,32 +57,37 @@ pub async fn in_place(
     if !somebody_is_there(screen) {
         return Ok(Asked::LeftOpen);
     }
-    let waits = waits::of(app, run).await?;
     let mut asked = Asked::LeftOpen;
-    for ask in &waits.asks {
-        screen.say("");
-        for line in words::lines(app, &ask.what, screen).await? {
-            screen.say(&line);
-        }
-        let mut desk = Desk {
-            app,
-            run,
-            state: &waits.run,
-            ask,
-            interrupts,
-            screen,
-        };
-        match desk.answer().await? {
-            Said::Wish(wish) => {
-                app.wish(run, wish).await?;
-                asked = Asked::Answered;
+    for (of, waits) in &waits::of_tree(app, run).await?.runs {
+        for ask in &waits.asks {
+            screen.say("");
+            if *of != run {
+                let title = text::brief(&waits.run.title, TITLE_LETTERS);
+                screen.say(&format!("for the child {of} · {title}"));
             }
-            Said::Elsewhere => {
-                desk.screen.say("It was answered elsewhere.");
-                asked = Asked::Answered;
+            for line in words::lines(app, &ask.what, screen).await? {
+                screen.say(&line);
             }
-            Said::Later => {}
-            Said::Interrupted => return Ok(Asked::Interrupted),
+            let mut desk = Desk {
+                app,
+                run: *of,
+                state: &waits.run,
+                ask,
+                interrupts,
+                screen,
+            };
+            match desk.answer().await? {
+                Said::Wish(wish) => {
+                    app.wish(*of, wish).await?;
+                    asked = Asked::Answered;
+                }
+                Said::Elsewhere => {
+                    desk.screen.say("It was answered elsewhere.");
+                    asked = Asked::Answered;
+                }
+                Said::Later => {}
+                Said::Interrupted => return Ok(Asked::Interrupted),
+            }
         }
     }
     Ok(asked)

@@ -17,6 +17,7 @@ use crate::interrupt::Interrupts;
 use crate::narrate::Narrator;
 use crate::pump::{Pump, Seen, Standing, What};
 use crate::screen::Screen;
+use crate::waits;
 
 /// How often the line in place turns, and the holder of a run is looked at.
 const TICK: Duration = Duration::from_millis(120);
@@ -25,6 +26,8 @@ const TICK: Duration = Duration::from_millis(120);
 const PAUSE_GRACE: Duration = Duration::from_millis(1_000);
 /// The same while something runs that can't simply be done again.
 const ACTION_GRACE: Duration = Duration::from_secs(30);
+/// How often it is looked whether children wait for a person.
+const CHILDREN_LOOK: Duration = Duration::from_millis(500);
 /// How long a driver that was let go may take to end.
 const LET_GO_WAIT: Duration = Duration::from_secs(5);
 /// How long what is on disk already may take to be read.
@@ -104,6 +107,8 @@ struct Watch<'w> {
     standing: Option<Standing>,
     /// When a run that was told to stop is let go.
     let_go_at: Option<Instant>,
+    /// When it was looked last whether children wait for a person, and whether they did.
+    children_seen: Option<(Instant, bool)>,
     interrupts: Interrupts,
 }
 
@@ -126,6 +131,7 @@ impl<'w> Watch<'w> {
             narrator: Narrator::default(),
             standing: None,
             let_go_at: None,
+            children_seen: None,
             interrupts: Interrupts::listen()?,
         })
     }
@@ -198,16 +204,37 @@ impl<'w> Watch<'w> {
 
     /// Whether the run needs a person's answer, and this command is not to wait for it. What was
     /// read may be old, so the log is asked; an answer that is on its way is waited for.
-    async fn is_asked(&self) -> Result<bool, Failure> {
-        let seems = self
-            .standing
-            .is_some_and(|standing| standing.state == RunState::Waiting);
-        if self.follow.patience == Patience::Long || !seems || !self.pump.is_taken() {
+    async fn is_asked(&mut self) -> Result<bool, Failure> {
+        let Some(standing) = self.standing else {
+            return Ok(false);
+        };
+        if self.follow.patience == Patience::Long || !self.pump.is_taken() {
             return Ok(false);
         }
         let run = self.follow.run;
-        let answers = self.app.store().wishes(run).await?;
-        Ok(answers.is_empty() && self.app.run_line(run).await?.state == RunState::Waiting)
+        match standing.state {
+            RunState::Waiting => {
+                let answers = self.app.store().wishes(run).await?;
+                let state = self.app.run_line(run).await?.state;
+                Ok(answers.is_empty() && state == RunState::Waiting)
+            }
+            RunState::Running if standing.delegates => self.children_ask().await,
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether the children of the run wait for a person, and nothing of it goes on by itself: at
+    /// two looks, one after the other, since between two facts much seems to rest.
+    async fn children_ask(&mut self) -> Result<bool, Failure> {
+        let now = Instant::now();
+        let waited = match self.children_seen {
+            Some((at, _)) if now.duration_since(at) < CHILDREN_LOOK => return Ok(false),
+            Some((_, waited)) => waited,
+            None => false,
+        };
+        let waits = waits::rests(self.app, self.follow.run).await?;
+        self.children_seen = Some((now, waits));
+        Ok(waited && waits)
     }
 
     /// Asks the person who sits here, while the driver waits. Without an answer following ends.

@@ -51,6 +51,8 @@ pub struct Standing {
     pub state: RunState,
     /// Whether something runs that can't simply be done again.
     pub acts: bool,
+    /// Whether it has children that have not ended.
+    pub delegates: bool,
 }
 
 impl Standing {
@@ -63,6 +65,7 @@ impl Standing {
             seq: run.seq,
             state: run.standing().0,
             acts,
+            delegates: run.open_children().next().is_some(),
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::follow::End;
 use crate::hold;
 use crate::screen::{Screen, Tone};
 use crate::text;
+use crate::waits::{self, Ask};
 
 pub use limits::{amount, budget, flag as limit_flag, typed};
 
@@ -95,6 +96,8 @@ pub struct Summary<'s> {
     pub view: View,
     /// Its line, which knows whether anybody drives it. Where the log is damaged it says so.
     pub line: RunLine,
+    /// What of its children waits for a person, with the child's title.
+    children: Vec<(RunId, String, Ask)>,
 }
 
 impl<'s> Summary<'s> {
@@ -115,11 +118,25 @@ impl<'s> Summary<'s> {
             };
             line.reason = format!("Event {} is damaged: {}. {shown}", damage.seq, damage.what);
         }
+        let mut children = Vec::new();
+        if view.run().open_children().next().is_some() {
+            let tree = waits::of_tree(app, run).await?;
+            if tree.rests() && line.state != RunState::Waiting {
+                line.state = RunState::Waiting;
+                "A child of this run waits for you.".clone_into(&mut line.reason);
+            }
+            for (child, waits) in tree.runs.into_iter().skip(1) {
+                let title = waits.run.title;
+                let asks = waits.asks.into_iter();
+                children.extend(asks.map(|ask| (child, title.clone(), ask)));
+            }
+        }
         Ok(Self {
             context,
             run,
             view,
             line,
+            children,
         })
     }
 
@@ -204,9 +221,11 @@ impl<'s> Summary<'s> {
             }
         };
         screen.result(&told)?;
-        // A remedy that is a command of ours is told below, with the data folder in it.
+        // What a person can answer, and a remedy that is a command of ours, is told below, with the
+        // data folder in it.
         let remedy = text::plain(&remedy);
-        let is_told_below = OURS.iter().any(|ours| remedy.contains(ours));
+        let is_told_below =
+            self.line.state == RunState::Waiting || OURS.iter().any(|ours| remedy.contains(ours));
         if !remedy.is_empty() && !is_told_below {
             screen.result(&remedy)?;
         }
@@ -349,7 +368,19 @@ impl<'s> Summary<'s> {
             owed.push(format!("Accept it:        {accept}"));
             owed.push(format!("Or send it back:  {accept} --send-back \"…\""));
         }
+        owed.extend(self.children.iter().flat_map(|child| self.of_child(child)));
         owed
+    }
+
+    fn of_child(&self, (child, title, ask): &(RunId, String, Ask)) -> Vec<String> {
+        let what = match ask.what.action() {
+            Some(action) => format!("{} waits for your answer", text::plain(&action.tool)),
+            None => "the result waits to be accepted".to_owned(),
+        };
+        let head = format!("For the child {child} ({}): {what}", text::brief(title, 80));
+        let commands = ask.what.commands(*child).into_iter();
+        let commands = commands.map(|words| format!("  {}", self.context.command(&words)));
+        std::iter::once(head).chain(commands).collect()
     }
 
     /// Whether a run was handed off by a rule that a person's words can do something about.

@@ -1,6 +1,6 @@
 //! What of a run waits for a person: approvals, questions, acceptances, actions in doubt.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use longrein_app::Longrein;
 use longrein_core::policy;
@@ -8,9 +8,10 @@ use longrein_core::run::{Acceptance, Action, ActionStage, Phase, Run};
 use longrein_protocol::agent::PolicyRule;
 use longrein_protocol::event::{Event, Payload};
 use longrein_protocol::gate::Check;
-use longrein_protocol::view::RunLine;
+use longrein_protocol::view::{RunLine, RunState};
 use longrein_protocol::{ActionId, Body, Millis, RunId};
 use longrein_runtime::history;
+use longrein_store::Log as _;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -107,6 +108,81 @@ impl What {
             )],
         }
     }
+}
+
+/// The most runs of a tree that are looked at.
+const TREE_RUNS: usize = 512;
+
+/// A run with the children that it waits for.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// The run first, then its children that have not ended, after their parents.
+    pub runs: Vec<(RunId, Waits)>,
+}
+
+impl Tree {
+    /// Whether nothing of it goes on by itself, and something of it waits for a person.
+    pub fn rests(&self) -> bool {
+        let works = |(_, waits): &(RunId, Waits)| works(&waits.run);
+        let waits = |(_, waits): &(RunId, Waits)| waits.run.standing().0 == RunState::Waiting;
+        !self.runs.iter().any(works) && self.runs.iter().any(waits)
+    }
+}
+
+/// Whether a run goes on by itself. One that ended as a child sets its parent going.
+fn works(run: &Run) -> bool {
+    match run.standing().0 {
+        RunState::Waiting | RunState::Paused => false,
+        RunState::Running => {
+            let mut started = run
+                .actions
+                .iter()
+                .filter(|action| action.stage == ActionStage::Started)
+                .peekable();
+            let delegates = |action: &Action| {
+                let mut children = run.open_children();
+                children.any(|child| child.action == action.id)
+            };
+            started.peek().is_none() || !started.all(delegates)
+        }
+        _ => true,
+    }
+}
+
+/// Whether nothing of a run and its children goes on by itself, something of it waits for a
+/// person, and no answer is on its way.
+///
+/// # Errors
+/// What reading gives.
+pub async fn rests(app: &Longrein, root: RunId) -> Result<bool, Failure> {
+    let tree = of_tree(app, root).await?;
+    if !tree.rests() {
+        return Ok(false);
+    }
+    for (run, _) in &tree.runs {
+        if !app.store().wishes(*run).await?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A run with the children that it waits for.
+///
+/// # Errors
+/// What reading gives.
+pub async fn of_tree(app: &Longrein, root: RunId) -> Result<Tree, Failure> {
+    let mut tree = Tree::default();
+    let mut open = VecDeque::from([root]);
+    while let Some(run) = open.pop_front() {
+        let waits = of(app, run).await?;
+        open.extend(waits.run.open_children().map(|child| child.run));
+        tree.runs.push((run, waits));
+        if tree.runs.len() == TREE_RUNS {
+            break;
+        }
+    }
+    Ok(tree)
 }
 
 /// What the log says of an action that is, or was, asked about.
@@ -238,6 +314,7 @@ pub async fn json(
         "run": line.run,
         "title": line.title,
         "agent": line.agent,
+        "parent": line.parent,
         "waits_for": ask.what.waits_for(),
         "since": ask.since,
         "driven_by": driven_by,

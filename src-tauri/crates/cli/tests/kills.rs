@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::counting::Counting;
-use crate::support::{Outcome, Running, assert_gapless, of_type};
+use crate::support::{Outcome, Running, assert_gapless, of_type, until};
 
 /// How many processes are killed, unless the environment says otherwise.
 const KILLS: u32 = 40;
@@ -32,8 +32,11 @@ const PLAN: &[(&str, &str)] = &[
 ];
 /// How long a mark takes before its effect and after it.
 const LINGER_MS: &str = "25";
-/// The longest that a process lives before it is killed.
-const LIFE_MS: u64 = 500;
+/// The longest that a process lives before it is killed: from its start on, or from the first
+/// fact that it records.
+const LIFE_MS: u64 = 400;
+/// One process in so many is killed at a time that counts from its start.
+const FROM_THE_START: u64 = 5;
 /// How often one run may be taken up before the test fails.
 const ATTEMPTS: u32 = 200;
 /// The most events of one run.
@@ -83,6 +86,17 @@ impl Looker {
         Some((line.run.clone(), line.state))
     }
 
+    /// How many events the newest run has.
+    fn newest_events(&self) -> usize {
+        self.newest().map_or(0, |(run, _)| self.events(&run).len())
+    }
+
+    /// Whether the log says more than it did.
+    fn goes_on_from(&self, (run, events): (Option<&str>, usize)) -> bool {
+        let newest = self.newest().map(|(run, _)| run);
+        newest.as_deref() != run || newest.is_some_and(|run| self.events(&run).len() > events)
+    }
+
     fn events(&self, run: &str) -> Vec<Value> {
         let reading = self.store.read(run.parse().unwrap(), 1, EVENTS);
         let reading = self.runtime.block_on(reading).unwrap();
@@ -103,11 +117,18 @@ struct Killer {
 }
 
 impl Killer {
-    /// Runs a command to its end, or kills it somewhere on the way.
-    fn attempt(&mut self, words: &[&str]) -> Option<Outcome> {
+    /// Runs a command to its end, or kills it somewhere on the way. `last` is how far the log
+    /// went before: the newest run, and its number of events.
+    fn attempt(&mut self, words: &[&str], last: (Option<&str>, usize)) -> Option<Outcome> {
         let mut running: Running = self.counting.home.spawn(words);
         if self.left == 0 {
             return Some(running.outcome());
+        }
+        if !(self.chance.random() as u64).is_multiple_of(FROM_THE_START) {
+            // A process takes longest to begin, and would mostly be killed before it did anything.
+            until("the first fact", || {
+                (running.has_ended() || self.look.goes_on_from(last)).then_some(())
+            });
         }
         let life = self.chance.random() as u64 % LIFE_MS;
         thread::sleep(Duration::from_millis(life));
@@ -123,12 +144,14 @@ impl Killer {
     fn run(&mut self, agent: &str) -> String {
         let known = self.look.newest().map(|(run, _)| run);
         let mut words: Vec<String> = ["run", agent, "Mark them."].map(str::to_owned).into();
-        let mut seen = 0;
+        let mut current = known.clone();
+        let mut seen = self.look.newest_events();
         for _ in 0..ATTEMPTS {
             let attempt: Vec<&str> = words.iter().map(String::as_str).collect();
-            let ended = self.attempt(&attempt);
+            let ended = self.attempt(&attempt, (current.as_deref(), seen));
             let newest = self.look.newest();
             let Some((run, state)) = newest.filter(|(run, _)| Some(run) != known.as_ref()) else {
+                assert!(ended.is_none(), "it ended without a run: {ended:?}");
                 self.note_landing(&[], 0);
                 continue;
             };
@@ -136,9 +159,11 @@ impl Killer {
             match ended {
                 Some(outcome) if outcome.status == 0 => return run,
                 Some(outcome) => assert_eq!(outcome.status, 3, "{outcome}"),
+                None if current == known => self.note_landing(&events, 0),
                 None => self.note_landing(&events, seen),
             }
             seen = events.len();
+            current = Some(run.clone());
             words = self.next(&run, state);
         }
         panic!("the run did not come to its end in {ATTEMPTS} attempts");

@@ -4,6 +4,7 @@
 mod always;
 mod answers;
 mod bench;
+mod children;
 mod counting;
 mod crash;
 mod damage;

@@ -154,6 +154,8 @@ fn an_effect_is_taken_back_once_by_the_tool_that_its_tool_names() {
     );
     let again = home.run(&["undo", &action]);
     assert_eq!(again.status, 1, "{again}");
-    assert!(again.err.contains("taken back"), "{again}");
+    for words in ["was taken back before", " UTC)"] {
+        assert!(again.err.contains(words), "{words}: {again}");
+    }
     assert_eq!(counting.marks(), 2);
 }

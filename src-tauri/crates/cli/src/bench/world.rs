@@ -80,6 +80,7 @@ impl BenchWorld {
             private: false,
             depth: 0,
             parent: None,
+            root: None,
         })
     }
 }

@@ -290,7 +290,7 @@ pub async fn undo(context: &Context, undo: Undo) -> Result<Status, Failure> {
     let row = before::row_of(&view, &id);
     match row {
         Some(row) if row.undo => {}
-        Some(row) if row.undone => return Err(before::action(context, &app, run, &id).await?),
+        Some(row) if row.undone => return Err(before::taken_back(context, run, row)),
         row => {
             return Err(Failure::usage(
                 format!("Action {id} can't be taken back."),

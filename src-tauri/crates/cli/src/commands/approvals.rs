@@ -63,11 +63,12 @@ async fn tell(
         return screen.json(&waits::json(context, app, (run, line), ask).await?);
     }
     let since = text::ago(ask.since, longrein_app::now());
-    screen.result(&format!(
-        "{} · {since} · {}",
-        line.run,
-        text::plain(&line.title)
-    ))?;
+    let of = match &line.parent {
+        Some(parent) => format!(" · for its parent {parent}"),
+        None => String::new(),
+    };
+    let title = text::plain(&line.title);
+    screen.result(&format!("{}{of} · {since} · {title}", line.run))?;
     for line in words::lines(app, &ask.what, screen).await? {
         screen.result(&line)?;
     }

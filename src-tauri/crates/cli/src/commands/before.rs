@@ -14,6 +14,9 @@ use crate::failure::{Failure, Status};
 use crate::text;
 use crate::waits;
 
+/// The most letters of somebody's own words.
+const NOTE_LETTERS: usize = 200;
+
 /// Why an action is not open to an answer.
 ///
 /// # Errors
@@ -174,22 +177,34 @@ pub fn row_of<'v>(view: &'v View, id: &ActionId) -> Option<&'v ActionRow> {
 fn told(what: &str, said: &SaidLine, remedy: String) -> Failure {
     let from = said
         .from
-        .map(|from| format!(" from {}", from.in_words()))
+        .map(|from| format!(", from {}", from.in_words()))
         .unwrap_or_default();
-    let ago = text::ago(said.at, longrein_app::now());
     let note = match said.note.trim() {
         "" => String::new(),
-        note => format!(" (“{}”)", text::brief(note, 200)),
+        note => format!(" (“{}”)", text::brief(note, NOTE_LETTERS)),
     };
+    let words = format!(
+        "{what} was answered before{from}, {}: {}{note}.",
+        when(said),
+        without_stop(&said.words),
+    );
+    Failure::said(Status::Failed, words, remedy)
+}
+
+/// That the effect of an action was taken back before.
+pub fn taken_back(context: &Context, run: RunId, row: &ActionRow) -> Failure {
+    let when = row.said.last().map(when).unwrap_or_default();
     Failure::said(
         Status::Failed,
-        format!(
-            "{what} was answered before,{from}, {ago} ({}): {}{note}.",
-            text::utc(said.at),
-            without_stop(&said.words),
-        ),
-        remedy,
+        format!("Action {} was taken back before, {when}.", row.action),
+        format!("See by what with: {}", context.run_command("show", run)),
     )
+}
+
+/// `3 min ago (2026-11-29 21:46:20 UTC)`.
+fn when(said: &SaidLine) -> String {
+    let ago = text::ago(said.at, longrein_app::now());
+    format!("{ago} ({})", text::utc(said.at))
 }
 
 fn without_stop(words: &str) -> &str {

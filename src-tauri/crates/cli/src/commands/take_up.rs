@@ -7,7 +7,6 @@ use std::time::Duration;
 use longrein_app::{Driving, Longrein, Recovery};
 use longrein_protocol::RunId;
 use longrein_protocol::view::RunState;
-use longrein_store::Log as _;
 use tokio::time::sleep;
 
 use crate::context::Context;
@@ -16,12 +15,15 @@ use crate::interrupt::Interrupts;
 use crate::screen::{Screen, Tone};
 use crate::summary;
 use crate::text;
+use crate::waits;
 
 /// How often it is looked how the runs stand.
 const LOOK: Duration = Duration::from_millis(200);
 /// Looks in a row at which a run waits for a person and its inbox is empty, before it is let go.
 const WAITING_LOOKS: u32 = 2;
 
+/// At every so many looks it is also looked at the children of a run.
+const CHILDREN_LOOKS: u32 = 8;
 /// How long a driver that was let go may take to end.
 const STOP_WAIT: Duration = Duration::from_secs(5);
 
@@ -30,6 +32,21 @@ struct Taken {
     driving: Driving,
     /// At how many looks in a row it waited for a person.
     waited: u32,
+    /// How often it was looked at.
+    looks: u32,
+    /// Whether nothing of it goes on without a person.
+    rests: bool,
+}
+
+impl Taken {
+    fn new(driving: Driving) -> Self {
+        Self {
+            driving,
+            waited: 0,
+            looks: 0,
+            rests: false,
+        }
+    }
 }
 
 /// `drive`.
@@ -47,24 +64,27 @@ pub async fn drive(context: &Context) -> Result<Status, Failure> {
         for (run, driving) in found {
             match driving {
                 Some(driving) => {
-                    taken.insert(run, Taken { driving, waited: 0 });
+                    taken.insert(run, Taken::new(driving));
                 }
                 None => status = Status::Failed,
             }
         }
         let_go_of_waiting(&app, &mut taken).await?;
         status = worse(status, tell_ended(&app, &mut taken, &mut screen).await?);
-        if taken.is_empty() {
+        if taken.values().all(|taken| taken.rests) {
             break;
         }
         tokio::select! {
             () = sleep(LOOK) => {}
             () = interrupts.next() => {
-                stop(taken, &mut screen).await;
+                screen.say("Stopping. What was going is taken up by the next driver.");
+                let_go(&taken).await;
                 return Ok(Status::Cancelled);
             }
         }
     }
+    let_go(&taken).await;
+    status = worse(status, tell_ended(&app, &mut taken, &mut screen).await?);
     if count == 0 && !screen.is_json() {
         screen.result("Nothing was going without a driver.")?;
     }
@@ -91,16 +111,28 @@ async fn look(
     Ok(found)
 }
 
-/// A run that waits for a person needs no driver: whoever answers takes it up.
+/// A run that waits for a person needs no driver: whoever answers takes it up. One whose children
+/// wait would be taken up again at once, so it is kept until nothing else works.
 async fn let_go_of_waiting(
     app: &Longrein,
     taken: &mut HashMap<RunId, Taken>,
 ) -> Result<(), Failure> {
     for (run, taken) in taken.iter_mut() {
-        let waits = app.run_line(*run).await?.state == RunState::Waiting
-            && app.store().wishes(*run).await?.is_empty();
+        taken.looks += 1;
+        let state = app.run_line(*run).await?.state;
+        // Whether children wait, only all of their logs tell.
+        let is_looked_at = match state {
+            RunState::Waiting => true,
+            RunState::Running => taken.looks.is_multiple_of(CHILDREN_LOOKS),
+            _ => false,
+        };
+        if !is_looked_at {
+            continue;
+        }
+        let waits = waits::rests(app, *run).await?;
         taken.waited = if waits { taken.waited + 1 } else { 0 };
-        if taken.waited >= WAITING_LOOKS {
+        taken.rests = taken.waited >= WAITING_LOOKS;
+        if taken.rests && state == RunState::Waiting {
             taken.driving.let_go();
         }
     }
@@ -140,13 +172,13 @@ async fn tell_ended(
     Ok(status)
 }
 
-async fn stop(taken: HashMap<RunId, Taken>, screen: &mut Screen) {
-    screen.say("Stopping. What was going is taken up by the next driver.");
+/// Lets go of runs, and waits within a bound until they are.
+async fn let_go(taken: &HashMap<RunId, Taken>) {
     for taken in taken.values() {
         taken.driving.let_go();
     }
-    for taken in taken.into_values() {
-        let ended = taken.driving.ended();
+    for taken in taken.values() {
+        let ended = taken.driving.clone().ended();
         // One that does not end is in nobody's way: its lock ends with this process.
         let _ = tokio::time::timeout(STOP_WAIT, ended).await;
     }

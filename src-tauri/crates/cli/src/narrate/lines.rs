@@ -162,7 +162,12 @@ fn action_lines(step: &str, action: &ActionRow) -> Vec<Line> {
     let mut lines = vec![action_line(step, action)];
     let said = action.said.iter().filter(|said| said.from.is_some());
     lines.extend(said.map(|said| {
-        let words = format!("  {}{}", brief(&said.words), said_by(said));
+        let from = said.from.map_or("", |from| from.in_words());
+        let note = match brief(&said.note) {
+            note if note.is_empty() => note,
+            note => format!(" (“{note}”)"),
+        };
+        let words = format!("  from {from}: {}{note}", brief(&said.words));
         Line::new(Tone::Quiet, words)
     }));
     lines
@@ -228,6 +233,9 @@ pub fn title(action: &ActionRow) -> String {
     };
     if brief.is_empty() {
         format!("{back}{tool}")
+    } else if brief.starts_with(&tool) {
+        // Arguments that say nothing by themselves come with the tool's name.
+        format!("{back}{brief}")
     } else {
         format!("{back}{tool} {brief}")
     }
@@ -322,8 +330,21 @@ pub mod tests {
             said: vec![said],
             ..action(ActionState::Succeeded)
         };
-        let below = "  approved with other arguments from the window";
+        let below = "  from the window: approved with other arguments";
         assert_eq!(told_of(approved)[1], below);
+    }
+
+    #[test]
+    fn an_action_that_takes_another_one_back_says_so_and_names_its_tool_once() {
+        let undo = ActionRow {
+            tool: "lab.delete".to_owned(),
+            undoes: "a0".to_owned(),
+            brief: "lab.delete {\"id\":\"7\"}".to_owned(),
+            outcome: "deleted".to_owned(),
+            ..action(ActionState::Succeeded)
+        };
+        let line = "step 2 · taking back by lab.delete {\"id\":\"7\"} · deleted · 12 ms";
+        assert_eq!(told_of(undo), [line]);
     }
 
     #[test]
