@@ -4,6 +4,8 @@
 //! What is absent: no tool here leaves the workspace or a library folder through a link, and none
 //! trusts the workspace for what a source says.
 
+mod ask;
+mod delegate;
 mod error;
 mod files;
 mod library;
@@ -44,6 +46,8 @@ pub fn builtin_tools(config: ToolsConfig) -> Vec<Arc<dyn Tool>> {
     tools.push(sources::ReadSource::tool());
     tools.push(plan::update_plan());
     tools.push(publish::PublishArtifact::tool(writing));
+    tools.push(delegate::Delegate::tool());
+    tools.push(ask::ask_person());
     tools.push(plan::finish());
     tools
 }

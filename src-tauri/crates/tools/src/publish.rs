@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longrein_protocol::source::{Claim, ClaimState};
+use longrein_protocol::source::Claim;
 use longrein_protocol::{BlobHash, Effect, SourceId, ToolSpec};
 use longrein_runtime::ports::{Fact, NewArtifact, Tool, ToolCall, ToolError, ToolOutput};
 use scraper::Html;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::files::{Writing, lock};
-use crate::page::{self, Media, PAGE_LIMIT_BYTES, Sources, Survey};
+use crate::page::{self, Media, PAGE_LIMIT_BYTES, Permits, Sources, Survey, Tally};
 use crate::sources::cited_sources;
 use crate::tool::{arguments, blocking, spec};
 use crate::workspace::{Workspace, beneath, is_rendered};
@@ -188,15 +188,7 @@ fn unknown(survey: &Survey, sources: &Sources) -> Vec<String> {
 }
 
 fn output(artifact: NewArtifact) -> ToolOutput {
-    let count = |state: ClaimState| {
-        artifact
-            .ledger
-            .iter()
-            .filter(|claim| claim.state == state)
-            .count()
-    };
-    let uncited = count(ClaimState::Uncited);
-    let citations = artifact.ledger.len() - uncited;
+    let tally = Tally::of(&artifact.ledger);
     let mut works: Vec<&str> = artifact
         .ledger
         .iter()
@@ -209,23 +201,19 @@ fn output(artifact: NewArtifact) -> ToolOutput {
     let outcome = if artifact.ledger.is_empty() {
         show::count(artifact.original.len(), "byte", "bytes")
     } else {
-        let verbatim = count(ClaimState::Verbatim);
-        let quotes = verbatim + count(ClaimState::Near) + count(ClaimState::NotFound);
+        let citations = show::count(tally.citations, "citation", "citations");
+        let quotes = show::count(tally.quotes, "quote", "quotes");
+        let numbers = tally.numbers_in_words();
+        let verbatim = tally.verbatim;
         text.push_str(&format!(
-            ": {} of {}, {verbatim} of {} verbatim, {} without a citation",
-            show::count(citations, "citation", "citations"),
+            ": {citations} of {}, {verbatim} of {quotes} verbatim{numbers}, {} without a citation",
             show::count(works.len(), "source", "sources"),
-            show::count(quotes, "quote", "quotes"),
-            show::count(uncited, "statement", "statements"),
+            show::count(tally.uncited, "statement", "statements"),
         ));
-        format!(
-            "{}, {verbatim} of {} verbatim",
-            show::count(citations, "citation", "citations"),
-            show::count(quotes, "quote", "quotes")
-        )
+        format!("{citations}, {verbatim} of {quotes} verbatim{numbers}")
     };
     text.push('.');
-    let differences = page::differences(&artifact.ledger, true);
+    let differences = page::differences(&artifact.ledger, Permits::NONE);
     if !differences.is_empty() {
         text.push_str("\nWhat does not hold yet:\n- ");
         text.push_str(&differences.join("\n- "));

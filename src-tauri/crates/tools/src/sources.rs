@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::page::{SourceText, Sources};
-use crate::tool::{arguments, spec};
+use crate::tool::{arguments, private, spec};
 use crate::{error, show};
 
 /// How much of a source one call shows when the call says no end.
@@ -48,6 +48,7 @@ impl ReadSource {
             any range of its text. Passages say their bytes in their headings.";
         let spec = ToolSpec {
             untrusted: true,
+            reach: private(),
             ..spec("read_source", description, properties, &["source"])
         };
         Arc::new(Self { spec })
@@ -183,6 +184,7 @@ pub(crate) async fn cited_sources(
                 SourceText {
                     meta: record.meta.clone(),
                     text,
+                    shown: record.shown.clone(),
                 },
             );
         }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use longrein_protocol::source::{SourceMeta, SourceRecord, TextRange};
 use longrein_protocol::{ActionId, BlobHash, Body, RunId, SourceId, ToolErrorClass};
 use longrein_runtime::ports::{
-    BlobRead, CancellationToken, Part, RunContext, Tool, ToolCall, ToolError, ToolOutput,
+    Asks, BlobRead, CancellationToken, Part, RunContext, Tool, ToolCall, ToolError, ToolOutput,
 };
 use serde_json::Value;
 
@@ -37,6 +37,47 @@ impl BlobRead for Blobs {
             .get(&hash)
             .cloned()
             .ok_or_else(|| error::failed("no such blob"))
+    }
+}
+
+/// What a verifier is answered: the same to every question, which it keeps.
+#[derive(Default)]
+pub(crate) struct Answers {
+    /// The answer of every tool and of every model; without one it is an error.
+    pub(crate) answer: Option<String>,
+    pub(crate) asked: Mutex<Vec<String>>,
+}
+
+impl Answers {
+    pub(crate) fn of(answer: &str) -> Self {
+        Self {
+            answer: Some(answer.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    fn give(&self, asked: String) -> Result<String, ToolError> {
+        self.asked.lock().unwrap().push(asked);
+        self.answer
+            .clone()
+            .ok_or_else(|| error::temporary("nobody answers"))
+    }
+}
+
+#[async_trait]
+impl Asks for Answers {
+    async fn tool(&self, tool: &str, arguments: Value) -> Result<String, ToolError> {
+        self.give(format!("{tool} {arguments}"))
+    }
+
+    async fn judge(
+        &self,
+        model: Option<&str>,
+        system: &str,
+        question: &str,
+    ) -> Result<String, ToolError> {
+        let model = model.unwrap_or("the run's own model");
+        self.give(format!("{model}\n{system}\n{question}"))
     }
 }
 

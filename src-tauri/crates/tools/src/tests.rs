@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use expect_test::expect;
-use longrein_protocol::agent::{Criterion, EvidenceCriterion, FileCriterion, Uncited};
+use longrein_protocol::agent::{Criterion, EvidenceCriterion, FileCriterion, Permit};
 use longrein_protocol::source::{ClaimState, PdfReceipt};
 use longrein_protocol::{BlobHash, Effect, Repeat, SourceId};
 use longrein_runtime::ports::{
@@ -17,7 +17,7 @@ use longrein_runtime::ports::{
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::testing::{Blobs, call, context, run, source, text, told, words};
+use crate::testing::{Answers, Blobs, call, context, run, source, text, told, words};
 use crate::{HarnessVerifier, ToolsConfig, builtin_tools};
 
 fn tool(name: &str) -> Arc<dyn Tool> {
@@ -55,7 +55,8 @@ fn every_tool_says_what_it_may_do_and_how_it_is_called() {
                 "writes"
             };
             let untrusted = if spec.untrusted { ", untrusted" } else { "" };
-            format!("{} {arguments:?} {effect}{untrusted}\n", spec.name)
+            let private = if spec.reach.private { ", private" } else { "" };
+            format!("{} {arguments:?} {effect}{untrusted}{private}\n", spec.name)
         })
         .collect();
     expect![[r#"
@@ -64,10 +65,12 @@ fn every_tool_says_what_it_may_do_and_how_it_is_called() {
         edit_file ["all", "new", "old", "path"] writes
         list_files ["depth", "path"] reads
         search_files ["limit", "path", "pattern"] reads, untrusted
-        search_library ["limit", "query"] reads, untrusted
-        read_source ["end", "source", "start"] reads, untrusted
+        search_library ["limit", "query"] reads, untrusted, private
+        read_source ["end", "source", "start"] reads, untrusted, private
         update_plan ["items"] writes
         publish_artifact ["path", "title"] writes
+        delegate ["tasks"] reads
+        ask_person ["options", "question"] reads
         finish ["summary"] reads
     "#]]
     .assert_eq(&table);
@@ -78,17 +81,17 @@ async fn use_tool(name: &str, call: ToolCall) -> Result<ToolOutput, ToolError> {
 }
 
 /// A run with two sources and a workspace.
-struct Desk {
-    folder: TempDir,
-    context: RunContext,
-    blobs: Arc<Blobs>,
+pub(crate) struct Desk {
+    pub(crate) folder: TempDir,
+    pub(crate) context: RunContext,
+    pub(crate) blobs: Arc<Blobs>,
 }
 
 const GRAPHS: &str = "A hierarchical graph answers queries fast. It needs three times the mem-\nory of a flat index.";
 const FLAT: &str = "One.\u{c}The flat index scans everything.\u{c}Three.";
 
 impl Desk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let blobs = Arc::new(Blobs::default());
         let mut paper = source(&blobs, 2, "Flat", FLAT);
@@ -109,14 +112,14 @@ impl Desk {
         }
     }
 
-    fn put(&self, path: &str, content: &str) {
+    pub(crate) fn put(&self, path: &str, content: &str) {
         let path = self.folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
     /// Publishes, and records it as the driver does. Returns what the model is told.
-    async fn publish(&mut self, path: &str) -> String {
+    pub(crate) async fn publish(&mut self, path: &str) -> String {
         let outcome = use_tool(
             "publish_artifact",
             call(self.context.clone(), json!({"path": path})),
@@ -133,15 +136,22 @@ impl Desk {
         told(outcome)
     }
 
-    async fn verify(&self, criterion: Criterion) -> String {
-        let results = HarnessVerifier.verify(&[criterion], &self.context).await;
+    pub(crate) async fn verify(&self, criterion: Criterion) -> String {
+        self.verify_with(criterion, &Answers::default()).await
+    }
+
+    /// The result in lines.
+    pub(crate) async fn verify_with(&self, criterion: Criterion, answers: &Answers) -> String {
+        let results = HarnessVerifier
+            .verify(&[criterion], &self.context, answers)
+            .await;
         let [result] = &results[..] else {
             panic!("one result per criterion")
         };
-        let holds = if result.holds {
-            "holds"
-        } else {
-            "does not hold"
+        let holds = match (result.holds, result.waits) {
+            (true, _) => "holds",
+            (false, true) => "waits",
+            (false, false) => "does not hold",
         };
         let mut told = format!("{}: {holds}: {}", result.criterion, result.evidence);
         for line in &result.difference {
@@ -158,10 +168,11 @@ fn artifact(output: &ToolOutput) -> &NewArtifact {
     artifact
 }
 
-fn evidence(path: &str, uncited: Uncited, min_citations: u32) -> Criterion {
+fn evidence(path: &str, uncited: Permit, min_citations: u32) -> Criterion {
     Criterion::Evidence(EvidenceCriterion {
         evidence: path.to_owned(),
         uncited,
+        numbers: Permit::Forbid,
         min_citations,
     })
 }
@@ -170,6 +181,8 @@ fn file(path: &str, min_bytes: u32) -> Criterion {
     Criterion::File(FileCriterion {
         file: path.to_owned(),
         min_bytes,
+        max_bytes: None,
+        media_type: None,
     })
 }
 
@@ -315,19 +328,19 @@ async fn what_does_not_hold_is_told_at_once_and_again_by_the_verifier() {
         - The quote “answers most queries fast” is not in S1; the closest words there are “answers queries fast.”. Quote the words as they stand.
         - The quote “bananas are rich in potassium” (at “Bananas are rich.”) is not in S2, nor anything like it. Quote words that stand there, or drop the claim.
         - “This one has no source at all.” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>, which hold at most 10 such sentences each.
-        - Citations in index.html that hold: 0; wanted: at least 3. Cite the sources that its statements rest on."#]].assert_eq(&desk.verify(evidence("index.html", Uncited::Forbid, 3)).await);
+        - Citations in index.html that hold: 0; wanted: at least 3. Cite the sources that its statements rest on."#]].assert_eq(&desk.verify(evidence("index.html", Permit::Forbid, 3)).await);
     expect![[r#"
         every quote in index.html is in its source: does not hold: 0 of 2 quotes verbatim, 1 statement without a citation
         - The quote “answers most queries fast” is not in S1; the closest words there are “answers queries fast.”. Quote the words as they stand.
         - The quote “bananas are rich in potassium” (at “Bananas are rich.”) is not in S2, nor anything like it. Quote words that stand there, or drop the claim.
-        - Citations in index.html that hold: 0; wanted: at least 1. Cite the sources that its statements rest on."#]].assert_eq(&desk.verify(evidence("index.html", Uncited::Allow, 1)).await);
+        - Citations in index.html that hold: 0; wanted: at least 1. Cite the sources that its statements rest on."#]].assert_eq(&desk.verify(evidence("index.html", Permit::Allow, 1)).await);
 }
 
 #[tokio::test]
 async fn the_verifier_holds_what_was_published_against_what_was_captured() {
     let mut desk = Desk::new();
     desk.put("index.html", PAGE);
-    let forbid = || evidence("index.html", Uncited::Forbid, 2);
+    let forbid = || evidence("index.html", Permit::Forbid, 2);
     expect![[r#"
         every quote in index.html is in its source, and nothing is uncited: does not hold: index.html is not published
         - index.html is not published. Nothing is published yet. Write it and call publish_artifact with path index.html."#]].assert_eq(&desk.verify(forbid()).await);
@@ -344,12 +357,12 @@ async fn the_verifier_holds_what_was_published_against_what_was_captured() {
         - Citations in index.html that hold: 0; wanted: at least 2. Cite the sources that its statements rest on."#]].assert_eq(&desk.verify(forbid()).await);
     expect![[r#"
         every quote in other.html is in its source: does not hold: other.html is not published
-        - other.html is not published. Published are: index.html. Write it and call publish_artifact with path other.html."#]].assert_eq(&desk.verify(evidence("other.html", Uncited::Allow, 1)).await);
+        - other.html is not published. Published are: index.html. Write it and call publish_artifact with path other.html."#]].assert_eq(&desk.verify(evidence("other.html", Permit::Allow, 1)).await);
     desk.put("data.csv", "a");
     desk.publish("data.csv").await;
     expect![[r#"
         every quote in data.csv is in its source: does not hold: data.csv carries no citations
-        - data.csv is text/csv: only HTML and Markdown can cite. Publish the page as one of these."#]].assert_eq(&desk.verify(evidence("data.csv", Uncited::Allow, 1)).await);
+        - data.csv is text/csv: only HTML and Markdown can cite. Publish the page as one of these."#]].assert_eq(&desk.verify(evidence("data.csv", Permit::Allow, 1)).await);
 }
 
 #[tokio::test]
@@ -361,7 +374,7 @@ async fn a_source_that_was_never_captured_is_no_evidence() {
     expect![[r#"
         every quote in index.html is in its source: does not hold: 1 of 1 quote verbatim
         - “A flat one is slow.” cites S2, and this run has no such source. Cite one that it read.
-        - Citations in index.html that hold: 1; wanted: at least 2. Cite the sources that its statements rest on."#]].assert_eq(&desk.verify(evidence("index.html", Uncited::Allow, 2)).await);
+        - Citations in index.html that hold: 1; wanted: at least 2. Cite the sources that its statements rest on."#]].assert_eq(&desk.verify(evidence("index.html", Permit::Allow, 2)).await);
 }
 
 #[cfg(unix)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use longrein_protocol::tool::{Reach, Recovery};
 use longrein_protocol::{Effect, Repeat, ToolSpec};
 use longrein_runtime::ports::{Tool, ToolCall, ToolError, ToolOutput};
 use serde::de::DeserializeOwned;
@@ -37,7 +38,17 @@ pub(crate) fn spec(
         timeout_ms: TIMEOUT_MS,
         result_tokens: RESULT_TOKENS,
         path_arguments: Vec::new(),
+        reach: Reach::default(),
+        recovery: Recovery::default(),
         untrusted: false,
+    }
+}
+
+/// The reach of a tool that shows what is the person's own and not public.
+pub(crate) fn private() -> Reach {
+    Reach {
+        private: true,
+        ..Reach::default()
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{Findings, Library, LibraryError};
-use crate::tool::{Blocking, arguments, spec};
+use crate::tool::{Blocking, arguments, private, spec};
 use crate::{error, show};
 
 /// Passages shown when the call says no number.
@@ -39,6 +39,7 @@ pub(crate) fn search_library(library: Option<Arc<Library>>) -> Arc<dyn Tool> {
         timeout_ms: TIMEOUT_MS,
         result_tokens: RESULT_TOKENS,
         untrusted: true,
+        reach: private(),
         ..spec("search_library", description, properties, &["query"])
     };
     Blocking::tool(spec, move |call| run(call, library.as_deref()))

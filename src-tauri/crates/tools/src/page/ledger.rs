@@ -1,13 +1,16 @@
 //! The evidence ledger: each claim of a page, held against the bytes that the run captured.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use longrein_core::evidence::{QuoteMatch, SourceText as Folded, is_too_short, page_at};
 use longrein_protocol::SourceId;
+use longrein_protocol::agent::Permit;
 use longrein_protocol::source::{Claim, ClaimState, SourceMeta, TextRange};
 
 use super::TOLD_LIMIT;
+use super::figures::{BEYOND, Figures, NUMBERS_LIMIT};
 use super::survey::{OWN_STATEMENTS, Survey};
 use crate::show;
 
@@ -19,40 +22,57 @@ const SHOWN_BYTES: usize = 160;
 pub(crate) struct SourceText {
     pub(crate) meta: SourceMeta,
     pub(crate) text: Arc<str>,
+    /// The ranges of it that the run was shown.
+    pub(crate) shown: Vec<TextRange>,
 }
 
 /// The sources that a page names and the run has.
 pub(crate) type Sources = BTreeMap<SourceId, SourceText>;
 
-/// One claim per citation and per statement without one, in the order of the page.
+/// One claim per citation, per statement without one and per number that a citation covers, in the
+/// order of the page.
 pub(crate) fn ledger(survey: &Survey, sources: &Sources) -> Vec<Claim> {
+    let cited = citations(survey, sources);
+    let mut figures = Figures::new(survey, sources, cited.iter().flatten());
+    let mut claims = Vec::new();
+    let mut covered = survey.covered.iter().peekable();
+    for (place, of_statement) in cited.into_iter().enumerate() {
+        while let Some(sentence) = covered.next_if(|covered| covered.after <= place) {
+            figures.hold(sentence, &mut claims);
+        }
+        claims.extend(of_statement);
+    }
+    covered.for_each(|sentence| figures.hold(sentence, &mut claims));
+    claims
+}
+
+/// The claims of each statement, numbers aside.
+fn citations(survey: &Survey, sources: &Sources) -> Vec<Vec<Claim>> {
     let mut folded: BTreeMap<SourceId, Folded<'_>> = sources
         .iter()
         .map(|(id, source)| (*id, Folded::new(&source.text)))
         .collect();
-    let mut claims = Vec::new();
+    let mut claims = Vec::with_capacity(survey.statements.len());
     for statement in &survey.statements {
+        let sentence = &statement.sentence;
         let Some(token) = &statement.token else {
-            claims.push(claim(
-                &statement.sentence,
+            claims.push(vec![claim(
+                sentence,
                 String::new(),
                 None,
                 ClaimState::Uncited,
-            ));
+            )]);
             continue;
         };
+        let mut of_statement = Vec::with_capacity(token.cited.len());
         for cited in &token.cited {
             let state = match (&cited.quote, folded.contains_key(&cited.source)) {
                 (_, false) => ClaimState::SourceNotRead,
                 (None, true) => ClaimState::Cited,
                 (Some(_), true) => ClaimState::NotFound,
             };
-            let mut claim = claim(
-                &statement.sentence,
-                cited.source.to_string(),
-                cited.quote.clone(),
-                state,
-            );
+            let source = cited.source.to_string();
+            let mut claim = claim(sentence, source, cited.quote.clone(), state);
             if let (Some(quote), Some(text)) = (&cited.quote, folded.get_mut(&cited.source))
                 && !is_too_short(quote)
             {
@@ -61,13 +81,71 @@ pub(crate) fn ledger(survey: &Survey, sources: &Sources) -> Vec<Claim> {
                     .is_some_and(|source| source.meta.pdf.is_some());
                 hold(&mut claim, text.find(quote), text.text(), paged);
             }
-            claims.push(claim);
+            of_statement.push(claim);
         }
+        claims.push(of_statement);
     }
     claims
 }
 
-fn claim(sentence: &str, source: String, quote: Option<String>, state: ClaimState) -> Claim {
+/// Whether a claim is a citation, and neither a number nor a statement without one.
+pub(crate) fn is_citation(state: ClaimState) -> bool {
+    match state {
+        ClaimState::Verbatim
+        | ClaimState::Near
+        | ClaimState::NotFound
+        | ClaimState::Cited
+        | ClaimState::SourceNotRead => true,
+        ClaimState::Uncited | ClaimState::NumberFound | ClaimState::NumberNotFound => false,
+    }
+}
+
+/// How many claims are in each state, in the words that a person and a model are told.
+pub(crate) struct Tally {
+    pub(crate) citations: usize,
+    pub(crate) verbatim: usize,
+    pub(crate) quotes: usize,
+    pub(crate) plain: usize,
+    pub(crate) uncited: usize,
+    pub(crate) numbers: usize,
+    pub(crate) numbers_found: usize,
+}
+
+impl Tally {
+    pub(crate) fn of(claims: &[Claim]) -> Self {
+        let count = |state: ClaimState| claims.iter().filter(|claim| claim.state == state).count();
+        let verbatim = count(ClaimState::Verbatim);
+        let numbers_found = count(ClaimState::NumberFound);
+        Self {
+            citations: claims
+                .iter()
+                .filter(|claim| is_citation(claim.state))
+                .count(),
+            verbatim,
+            quotes: verbatim + count(ClaimState::Near) + count(ClaimState::NotFound),
+            plain: count(ClaimState::Cited),
+            uncited: count(ClaimState::Uncited),
+            numbers: numbers_found + count(ClaimState::NumberNotFound),
+            numbers_found,
+        }
+    }
+
+    /// `, 3 of 4 numbers found`; nothing where no number is held against a source.
+    pub(crate) fn numbers_in_words(&self) -> String {
+        if self.numbers == 0 {
+            return String::new();
+        }
+        let of = show::count(self.numbers, "number", "numbers");
+        format!(", {} of {of} found", self.numbers_found)
+    }
+}
+
+pub(super) fn claim(
+    sentence: &str,
+    source: String,
+    quote: Option<String>,
+    state: ClaimState,
+) -> Claim {
     Claim {
         sentence: sentence.to_owned(),
         source,
@@ -79,11 +157,7 @@ fn claim(sentence: &str, source: String, quote: Option<String>, state: ClaimStat
 }
 
 fn hold(claim: &mut Claim, found: QuoteMatch, text: &str, paged: bool) {
-    let place = |range: std::ops::Range<usize>| TextRange {
-        start: u32::try_from(range.start).unwrap_or(u32::MAX),
-        end: u32::try_from(range.end).unwrap_or(u32::MAX),
-        page: paged.then(|| page_at(text, range.start)),
-    };
+    let place = |range| place(range, text, paged);
     match found {
         QuoteMatch::Verbatim { range } => {
             claim.state = ClaimState::Verbatim;
@@ -100,12 +174,35 @@ fn hold(claim: &mut Claim, found: QuoteMatch, text: &str, paged: bool) {
     }
 }
 
-/// What a model has to mend, one line for each claim that does not hold. `uncited`: whether
-/// statements without a citation are among them.
-pub(crate) fn differences(claims: &[Claim], uncited: bool) -> Vec<String> {
+/// `range` of a source's text, with its page.
+pub(super) fn place(range: Range<usize>, text: &str, paged: bool) -> TextRange {
+    TextRange {
+        start: u32::try_from(range.start).unwrap_or(u32::MAX),
+        end: u32::try_from(range.end).unwrap_or(u32::MAX),
+        page: paged.then(|| page_at(text, range.start)),
+    }
+}
+
+/// Which claims are let through though they don't hold.
+#[derive(Clone, Copy)]
+pub(crate) struct Permits {
+    pub(crate) uncited: Permit,
+    pub(crate) numbers: Permit,
+}
+
+impl Permits {
+    /// Nothing is let through.
+    pub(crate) const NONE: Self = Self {
+        uncited: Permit::Forbid,
+        numbers: Permit::Forbid,
+    };
+}
+
+/// What a model has to mend, one line for each claim that does not hold and is not let through.
+pub(crate) fn differences(claims: &[Claim], permits: Permits) -> Vec<String> {
     let lines: Vec<String> = claims
         .iter()
-        .filter_map(|claim| difference(claim, uncited))
+        .filter_map(|claim| difference(claim, permits))
         .collect();
     let more = lines.len().saturating_sub(TOLD_LIMIT);
     let mut lines: Vec<String> = lines.into_iter().take(TOLD_LIMIT).collect();
@@ -115,12 +212,12 @@ pub(crate) fn differences(claims: &[Claim], uncited: bool) -> Vec<String> {
     lines
 }
 
-fn difference(claim: &Claim, uncited: bool) -> Option<String> {
+fn difference(claim: &Claim, permits: Permits) -> Option<String> {
     let source = &claim.source;
     let sentence = show::brief(&claim.sentence, SHOWN_BYTES);
     let quote = show::brief(claim.quote.as_deref().unwrap_or_default(), SHOWN_BYTES);
     match claim.state {
-        ClaimState::Verbatim | ClaimState::Cited => None,
+        ClaimState::Verbatim | ClaimState::Cited | ClaimState::NumberFound => None,
         ClaimState::Near => Some(format!(
             "The quote “{quote}” is not in {source}; the closest words there are “{}”. Quote the words as they stand.",
             claim.difference.as_deref().unwrap_or_default()
@@ -134,7 +231,24 @@ fn difference(claim: &Claim, uncited: bool) -> Option<String> {
         ClaimState::SourceNotRead => Some(format!(
             "“{sentence}” cites {source}, and this run has no such source. Cite one that it read."
         )),
-        ClaimState::Uncited => uncited.then(|| {
+        ClaimState::NumberNotFound => permits.numbers.is_forbid().then(|| {
+            if source.is_empty() {
+                return format!(
+                    "The numbers from “{sentence}” on were not checked: a page may have {NUMBERS_LIMIT} of them. Divide it."
+                );
+            }
+            let there = match claim.difference.as_deref().map(|words| (words, words.strip_suffix(BEYOND))) {
+                Some((_, Some(words))) => format!(
+                    "“{words}” stands in a part that this run was not shown; read_source shows it"
+                ),
+                Some((words, None)) => format!("the source says “{words}”"),
+                None => "nothing like it stands there".to_owned(),
+            };
+            format!(
+                "The number “{quote}” (at “{sentence}”) is not in what the page cites of {source}: {there}. Write the number and its unit as the source has them, cite the source that has them, or drop the number."
+            )
+        }),
+        ClaimState::Uncited => permits.uncited.is_forbid().then(|| {
             format!(
                 "“{sentence}” carries no citation, and neither does its paragraph, row or item. Cite a source there, or move words of your own into a <header>, <aside> or <footer>, which hold at most {OWN_STATEMENTS} such sentences each."
             )

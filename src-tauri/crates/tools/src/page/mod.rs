@@ -14,10 +14,17 @@
 //! - Where a citation can't stand (`svg`, `textarea`, a link), the words count all the same: a
 //!   figure with a caption that cites covers a drawing.
 //! - In every other block one citation covers the block.
+//!
+//! The numbers of every sentence that a citation covers are claims of their own: each has to stand,
+//! with its unit, in a passage of a cited source that the run was shown, or around the words that
+//! are quoted of it (see `numbers`).
 
 mod active;
+mod elements;
+mod figures;
 mod ledger;
 mod markdown;
+mod numbers;
 mod render;
 mod survey;
 #[cfg(test)]
@@ -25,7 +32,7 @@ mod tests;
 
 use scraper::Html;
 
-pub(crate) use ledger::{SourceText, Sources, differences, ledger};
+pub(crate) use ledger::{Permits, SourceText, Sources, Tally, differences, ledger};
 pub(crate) use render::render;
 pub(crate) use survey::{Survey, survey};
 

@@ -1,7 +1,7 @@
 //! The rendered copy: each citation becomes a link into a list of references that is built from
 //! the run's records. What the model wrote is otherwise left as it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use html5ever::serialize::{SerializeOpts, TraversalScope, serialize};
@@ -11,7 +11,7 @@ use longrein_protocol::{BlobHash, SourceId};
 use scraper::{Html, Node};
 
 use super::escaped;
-use super::ledger::Sources;
+use super::ledger::{Sources, is_citation};
 use super::survey::{PlacedToken, Survey};
 
 /// Authors named before the rest is counted.
@@ -35,11 +35,7 @@ pub(crate) fn render(
         .iter()
         .filter_map(|statement| statement.token.as_ref())
         .collect();
-    let cited: Vec<&Claim> = claims
-        .iter()
-        .filter(|claim| claim.state != ClaimState::Uncited)
-        .collect();
-    let references = References::new(&tokens, &cited, sources);
+    let references = References::new(&tokens, claims, sources);
     let marks = Marks::of(&page);
     marks.place(&mut page, &tokens);
     let html = marks.replace(&written(&page), |name| match name {
@@ -146,6 +142,14 @@ fn written(page: &Html) -> String {
 struct Citation<'a> {
     number: usize,
     claim: &'a Claim,
+    /// The numbers of its sentence that do not stand in the source, as the page writes them.
+    missing: Vec<&'a str>,
+}
+
+/// A number of the page, and the citation that it rests on.
+struct Figure<'a> {
+    citation: usize,
+    claim: &'a Claim,
 }
 
 /// A work that the page cites.
@@ -153,6 +157,7 @@ struct Reference<'a> {
     source: SourceId,
     meta: &'a SourceMeta,
     citations: Vec<Citation<'a>>,
+    figures: Vec<Figure<'a>>,
 }
 
 struct References<'a> {
@@ -163,16 +168,22 @@ struct References<'a> {
 }
 
 impl<'a> References<'a> {
-    fn new(tokens: &[&PlacedToken], claims: &[&'a Claim], sources: &'a Sources) -> Self {
+    fn new(tokens: &[&PlacedToken], all: &'a [Claim], sources: &'a Sources) -> Self {
         let mut works: Vec<Reference<'a>> = Vec::new();
         let mut numbers: BTreeMap<SourceId, usize> = BTreeMap::new();
         let mut placed = Vec::new();
-        let mut claims = claims.iter();
+        // Where in the ledger each citation stands.
+        let mut places = Vec::new();
+        let mut claims = all
+            .iter()
+            .enumerate()
+            .filter(|(_, claim)| is_citation(claim.state));
         let mut count = 0;
         for token in tokens {
             let mut of_token = Vec::new();
             for cited in &token.cited {
-                let (Some(claim), Some(source)) = (claims.next(), sources.get(&cited.source))
+                let (Some((place, claim)), Some(source)) =
+                    (claims.next(), sources.get(&cited.source))
                 else {
                     continue;
                 };
@@ -181,21 +192,64 @@ impl<'a> References<'a> {
                         source: cited.source,
                         meta: &source.meta,
                         citations: Vec::new(),
+                        figures: Vec::new(),
                     });
                     works.len() - 1
                 });
                 count += 1;
                 of_token.push((work, works[work].citations.len()));
+                places.push((place, cited.source, works[work].citations.len()));
                 works[work].citations.push(Citation {
                     number: count,
                     claim,
+                    missing: Vec::new(),
                 });
             }
             placed.push(of_token);
         }
-        Self {
+        let mut references = Self {
             works,
             tokens: placed,
+        };
+        references.figures(all, &places, &numbers);
+        references
+    }
+
+    /// Gives each number to the citation of its source that stands last before it in the ledger,
+    /// or first after it.
+    fn figures(
+        &mut self,
+        all: &'a [Claim],
+        places: &[(usize, SourceId, usize)],
+        works: &BTreeMap<SourceId, usize>,
+    ) {
+        let numbers = all.iter().enumerate().filter(|(_, claim)| {
+            matches!(
+                claim.state,
+                ClaimState::NumberFound | ClaimState::NumberNotFound
+            )
+        });
+        for (place, claim) in numbers {
+            let Ok(source) = claim.source.parse() else {
+                continue;
+            };
+            let mut of_source = places.iter().filter(|(_, of, _)| *of == source);
+            let nearest = of_source
+                .clone()
+                .rfind(|(citation, ..)| *citation < place)
+                .or(of_source.next());
+            let (Some((_, _, citation)), Some(work)) = (nearest, works.get(&source)) else {
+                continue;
+            };
+            let work = &mut self.works[*work];
+            let citation = &mut work.citations[*citation];
+            if let (ClaimState::NumberNotFound, Some(written)) = (claim.state, &claim.quote) {
+                citation.missing.push(written);
+            }
+            work.figures.push(Figure {
+                citation: citation.number,
+                claim,
+            });
         }
     }
 
@@ -204,7 +258,11 @@ impl<'a> References<'a> {
         let mut html = String::new();
         for (work, citation) in self.tokens.get(token).into_iter().flatten() {
             let reference = &self.works[*work];
-            let Citation { number, claim } = &reference.citations[*citation];
+            let Citation {
+                number,
+                claim,
+                missing,
+            } = &reference.citations[*citation];
             let mut hint = String::new();
             if let Some(quote) = &claim.quote {
                 let _ = write!(hint, "“{quote}” — ");
@@ -216,7 +274,10 @@ impl<'a> References<'a> {
             if let Some(doubt) = doubt(claim) {
                 let _ = write!(hint, " ({doubt})");
             }
-            let class = if doubt(claim).is_some() {
+            if !missing.is_empty() {
+                let _ = write!(hint, " ({NO_NUMBER}: {})", missing.join(", "));
+            }
+            let class = if doubt(claim).is_some() || !missing.is_empty() {
                 "lr-cite lr-doubt"
             } else {
                 "lr-cite"
@@ -263,7 +324,7 @@ impl Reference<'_> {
         html.push_str(". ");
         html.push_str(&place(meta));
         html.push_str("</p><ul>");
-        for Citation { number, claim } in &self.citations {
+        for Citation { number, claim, .. } in &self.citations {
             let _ = write!(
                 html,
                 "<li><a href=\"#lr-cite-{number}\" role=\"doc-backlink\">cited here</a>"
@@ -279,9 +340,51 @@ impl Reference<'_> {
             }
             html.push_str("</li>");
         }
+        self.write_figures(html);
         html.push_str("</ul></li>");
     }
+
+    /// The numbers that the work has in one line, each that it has not in one of its own.
+    fn write_figures(&self, html: &mut String) {
+        let back = |figure: &Figure<'_>| {
+            format!(
+                "<a href=\"#lr-cite-{}\" role=\"doc-backlink\">{}</a>",
+                figure.citation,
+                escaped(figure.claim.quote.as_deref().unwrap_or_default())
+            )
+        };
+        let (found, missing): (Vec<&Figure<'_>>, Vec<&Figure<'_>>) = self
+            .figures
+            .iter()
+            .partition(|figure| figure.claim.state == ClaimState::NumberFound);
+        let mut told = BTreeSet::new();
+        let found: Vec<String> = found
+            .into_iter()
+            .filter(|figure| {
+                told.insert((
+                    &figure.claim.quote,
+                    figure.claim.found.and_then(|found| found.page),
+                ))
+            })
+            .map(|figure| match page(figure.claim.found) {
+                Some(page) => format!("{} ({page})", back(figure)),
+                None => back(figure),
+            })
+            .collect();
+        if !found.is_empty() {
+            let _ = write!(html, "<li>numbers found: {}</li>", found.join(", "));
+        }
+        for figure in missing {
+            let _ = write!(
+                html,
+                "<li>number: {} <strong>{NO_NUMBER}</strong></li>",
+                back(figure)
+            );
+        }
+    }
 }
+
+const NO_NUMBER: &str = "not found in what is cited";
 
 fn authors(names: &[String]) -> String {
     if names.len() <= AUTHORS_NAMED {
@@ -327,6 +430,8 @@ fn doubt(claim: &Claim) -> Option<&'static str> {
         ClaimState::Verbatim
         | ClaimState::Cited
         | ClaimState::SourceNotRead
-        | ClaimState::Uncited => None,
+        | ClaimState::Uncited
+        | ClaimState::NumberFound
+        | ClaimState::NumberNotFound => None,
     }
 }

@@ -9,6 +9,10 @@ use longrein_protocol::SourceId;
 use scraper::{Html, Node};
 
 use super::active::Active;
+use super::elements::{
+    Voice, block_of, covering, element, introduces, is_hidden, is_whole, ranks, takes_no_link,
+    voice,
+};
 use super::{TOLD_LIMIT, active};
 use crate::show;
 
@@ -31,6 +35,8 @@ pub(crate) struct Survey {
     pub(crate) faults: Vec<String>,
     /// In the order of the page.
     pub(crate) statements: Vec<Statement>,
+    /// The sentences that citations cover, in the order of the page.
+    pub(super) covered: Vec<Covered>,
     /// What makes the page show something else than what it says, in a few words each.
     pub(crate) active: Vec<String>,
 }
@@ -40,6 +46,16 @@ pub(crate) struct Statement {
     pub(crate) sentence: String,
     /// `None` where it carries no citation and neither does its block.
     pub(crate) token: Option<PlacedToken>,
+}
+
+/// A sentence that citations cover: its own, or else those of its block.
+pub(super) struct Covered {
+    pub(super) sentence: String,
+    pub(super) cited: Vec<Cited>,
+    /// How many of the page's statements stand before it or in it.
+    pub(super) after: usize,
+    /// The numbers of a table's row; one of them at its beginning states nothing.
+    pub(super) ranks: Option<[u32; 2]>,
 }
 
 /// One pair of brackets in a text node.
@@ -108,17 +124,6 @@ struct Block {
     tokens: Vec<(usize, PlacedToken)>,
 }
 
-/// Who speaks in a block.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Voice {
-    /// The page: what it states rests on sources.
-    Page,
-    /// A heading or a name of something, which states nothing.
-    Label,
-    /// The author, about the page, in an element of this name.
-    Own(&'static str),
-}
-
 #[derive(Default)]
 struct Walk {
     title: String,
@@ -129,8 +134,8 @@ struct Walk {
     blocks: Vec<((NodeId, Voice), Block)>,
     numbers: BTreeMap<(NodeId, Voice), usize>,
     /// Tables, figures and quotations whose caption or footer cites, and captions of tables that
-    /// cite.
-    covered: BTreeSet<NodeId>,
+    /// cite, with what they cite.
+    covered: BTreeMap<NodeId, Vec<Cited>>,
     citations: usize,
 }
 
@@ -191,6 +196,9 @@ impl Walk {
             self.blocks[number].1.words(text);
             return;
         }
+        if names.contains(&"sup") {
+            self.blocks[number].1.power(text);
+        }
         let mut from = 0;
         for found in tokens(text) {
             match found {
@@ -198,7 +206,10 @@ impl Walk {
                     self.blocks[number].1.words(&text[from..token.range.start]);
                     from = token.range.end;
                     self.citations += token.cited.len();
-                    self.covered.extend(covering(node));
+                    if let Some(covered) = covering(node) {
+                        let covered = self.covered.entry(covered).or_default();
+                        covered.extend(token.cited.iter().cloned());
+                    }
                     self.blocks[number].1.token(PlacedToken {
                         node: node.id(),
                         range: token.range,
@@ -226,55 +237,25 @@ impl Walk {
                 self.citations
             ));
         }
-        let mut statements = Vec::new();
-        let mut own: BTreeMap<Voice, usize> = BTreeMap::new();
+        let mut found = Statements {
+            page,
+            outer: &self.covered,
+            own: BTreeMap::new(),
+            statements: Vec::new(),
+            covered: Vec::new(),
+        };
         for ((id, voice), block) in self.blocks {
-            let ranges = sentences(&block.text);
-            let sentence = |range: &Range<usize>| block.text[range.clone()].to_owned();
             if block.tokens.is_empty() {
-                let covered = page.tree.get(id).is_some_and(|node| {
-                    self.covered.contains(&id)
-                        || node
-                            .ancestors()
-                            .any(|outer| self.covered.contains(&outer.id()))
-                });
-                if voice == Voice::Label || covered {
-                    continue;
-                }
-                let introduces = page.tree.get(id).is_some_and(introduces);
-                let stated: Vec<String> = ranges
-                    .iter()
-                    .map(sentence)
-                    .filter(|sentence| states(sentence, introduces))
-                    .collect();
-                let free = match voice {
-                    Voice::Own(_) => {
-                        let left = own.entry(voice).or_insert(OWN_STATEMENTS);
-                        let free = stated.len().min(*left);
-                        *left -= free;
-                        free
-                    }
-                    Voice::Page | Voice::Label => 0,
-                };
-                let uncited = stated.into_iter().skip(free);
-                statements.extend(uncited.map(|sentence| Statement {
-                    sentence,
-                    token: None,
-                }));
-                continue;
-            }
-            for (offset, token) in block.tokens {
-                let carries = ranges
-                    .iter()
-                    .rfind(|range| range.start < offset)
-                    .or(ranges.first());
-                let sentence = carries.map(sentence).unwrap_or_default();
-                statements.push(Statement {
-                    sentence,
-                    token: Some(token),
-                });
+                found.uncited(id, voice, &block.text);
+            } else {
+                found.cited(id, block);
             }
         }
+        let Statements {
+            statements,
+            covered,
+            ..
+        } = found;
         let title = if self.title.trim().is_empty() {
             self.heading
         } else {
@@ -284,8 +265,120 @@ impl Walk {
             title: title.split_whitespace().collect::<Vec<_>>().join(" "),
             faults: self.faults,
             statements,
+            covered,
             active: self.active,
         }
+    }
+}
+
+/// The statements of a page in the making.
+struct Statements<'p> {
+    page: &'p Html,
+    /// What the captions and footers of tables, figures and quotations cite.
+    outer: &'p BTreeMap<NodeId, Vec<Cited>>,
+    /// How many sentences of the author's own there may still be.
+    own: BTreeMap<Voice, usize>,
+    statements: Vec<Statement>,
+    covered: Vec<Covered>,
+}
+
+impl Statements<'_> {
+    /// What covers the block besides its own citations.
+    fn outer(&self, id: NodeId) -> Vec<Cited> {
+        let Some(node) = self.page.tree.get(id) else {
+            return Vec::new();
+        };
+        let outer = node.ancestors().map(|outer| outer.id());
+        std::iter::once(id)
+            .chain(outer)
+            .filter_map(|id| self.outer.get(&id))
+            .flatten()
+            .cloned()
+            .collect()
+    }
+
+    fn cover(&mut self, id: NodeId, sentence: &str, cited: Vec<Cited>) {
+        self.covered.push(Covered {
+            sentence: sentence.to_owned(),
+            cited,
+            after: self.statements.len(),
+            ranks: self.page.tree.get(id).and_then(ranks),
+        });
+    }
+
+    fn uncited(&mut self, id: NodeId, voice: Voice, text: &str) {
+        if voice == Voice::Label {
+            return;
+        }
+        let outer = self.outer(id);
+        if !outer.is_empty() {
+            for range in sentences(text) {
+                self.cover(id, &text[range], outer.clone());
+            }
+            return;
+        }
+        let introduces = self.page.tree.get(id).is_some_and(introduces);
+        let stated: Vec<&str> = sentences(text)
+            .into_iter()
+            .map(|range| &text[range])
+            .filter(|sentence| states(sentence, introduces))
+            .collect();
+        let free = match voice {
+            Voice::Own(_) => {
+                let left = self.own.entry(voice).or_insert(OWN_STATEMENTS);
+                let free = stated.len().min(*left);
+                *left -= free;
+                free
+            }
+            Voice::Page | Voice::Label => 0,
+        };
+        let uncited = stated.into_iter().skip(free);
+        self.statements.extend(uncited.map(|sentence| Statement {
+            sentence: sentence.to_owned(),
+            token: None,
+        }));
+    }
+
+    fn cited(&mut self, id: NodeId, block: Block) {
+        let Block { text, tokens, .. } = block;
+        let ranges = sentences(&text);
+        let outer = self.outer(id);
+        let all: Vec<Cited> = tokens
+            .iter()
+            .flat_map(|(_, token)| token.cited.iter().cloned())
+            .collect();
+        let whole = self
+            .page
+            .tree
+            .get(id)
+            .is_some_and(|node| element(&node).is_some_and(is_whole));
+        let mut tokens = tokens.into_iter().peekable();
+        for (number, range) in ranges.iter().enumerate() {
+            let sentence = &text[range.clone()];
+            // A citation belongs to the sentence that begins before it; one before all of them to
+            // the first.
+            let end = ranges.get(number + 1).map_or(usize::MAX, |next| next.start);
+            let mut own = Vec::new();
+            while let Some((_, token)) = tokens.next_if(|(offset, _)| *offset <= end) {
+                own.extend(token.cited.iter().cloned());
+                self.statements.push(Statement {
+                    sentence: sentence.to_owned(),
+                    token: Some(token),
+                });
+            }
+            let mut cited = if own.is_empty() || whole {
+                all.clone()
+            } else {
+                own
+            };
+            cited.extend(outer.iter().cloned());
+            self.cover(id, sentence, cited);
+        }
+        // A block of nothing but citations has no sentences.
+        self.statements.extend(tokens.map(|(_, token)| Statement {
+            sentence: String::new(),
+            token: Some(token),
+        }));
     }
 }
 
@@ -310,6 +403,17 @@ impl Block {
         }
     }
 
+    /// A raised number after a ten is its power, not more of its digits.
+    fn power(&mut self, raised: &str) {
+        let ten = self.text.strip_suffix("10").is_some_and(|before| {
+            !before.ends_with(|letter: char| letter.is_ascii_digit() || letter == '.')
+        });
+        let number = raised.trim_start_matches(['-', '\u{2212}']);
+        if ten && number.starts_with(|letter: char| letter.is_ascii_digit()) {
+            self.text.push('^');
+        }
+    }
+
     fn token(&mut self, token: PlacedToken) {
         self.after_token = true;
         self.tokens.push((self.text.trim_end().len(), token));
@@ -322,137 +426,4 @@ fn states(sentence: &str, introduces: bool) -> bool {
         .filter(|word| word.contains(char::is_alphabetic))
         .count();
     words >= STATEMENT_WORDS && !sentence.ends_with('?') && !(introduces && sentence.ends_with(':'))
-}
-
-fn element<'a>(node: &NodeRef<'a, Node>) -> Option<&'a str> {
-    node.value().as_element().map(scraper::node::Element::name)
-}
-
-/// The element whose text is one block with `node` (a row, a quotation or a figure as a whole, else
-/// the innermost block), and the innermost block in any case.
-fn block_of(node: NodeRef<'_, Node>) -> (NodeId, NodeId) {
-    let outer: Vec<NodeRef<'_, Node>> = node.ancestors().collect();
-    let whole = outer
-        .iter()
-        .find(|outer| element(outer).is_some_and(is_whole));
-    let inner = outer
-        .iter()
-        .find(|outer| element(outer).is_some_and(|name| !is_inline(name)));
-    let inner = inner.or(outer.last()).map_or(node.id(), |outer| outer.id());
-    (whole.map_or(inner, |whole| whole.id()), inner)
-}
-
-/// What a citation covers besides its block: in a caption or a footer the whole table, figure or
-/// quotation; elsewhere in a table its caption.
-fn covering(node: NodeRef<'_, Node>) -> Option<NodeId> {
-    let Some(caption) = node.ancestors().find(|outer| {
-        matches!(
-            element(outer),
-            Some("caption" | "figcaption" | "footer" | "cite")
-        )
-    }) else {
-        let named = |name| move |node: &NodeRef<'_, Node>| element(node) == Some(name);
-        let table = node.ancestors().find(named("table"))?;
-        return table
-            .children()
-            .find(named("caption"))
-            .map(|node| node.id());
-    };
-    let wanted: &[&str] = match element(&caption) {
-        Some("caption") => &["table"],
-        Some("figcaption") => &["figure"],
-        _ => &["blockquote"],
-    };
-    let whole = caption
-        .ancestors()
-        .find(|outer| element(outer).is_some_and(|name| wanted.contains(&name)));
-    whole.map(|whole| whole.id())
-}
-
-/// Whether a list, a table or a quotation follows the block or stands in it.
-fn introduces(block: NodeRef<'_, Node>) -> bool {
-    let shows = |node: NodeRef<'_, Node>| {
-        matches!(
-            element(&node),
-            Some("ul" | "ol" | "dl" | "table" | "blockquote" | "pre" | "figure")
-        )
-    };
-    let next = block.next_siblings().find(|next| next.value().is_element());
-    next.is_some_and(shows) || block.children().any(shows)
-}
-
-fn is_whole(name: &str) -> bool {
-    matches!(name, "tr" | "blockquote" | "figure")
-}
-
-/// Elements that stand within a line; all others begin a block.
-fn is_inline(name: &str) -> bool {
-    matches!(
-        name,
-        "a" | "abbr"
-            | "b"
-            | "bdi"
-            | "bdo"
-            | "cite"
-            | "code"
-            | "data"
-            | "del"
-            | "dfn"
-            | "em"
-            | "font"
-            | "i"
-            | "ins"
-            | "kbd"
-            | "label"
-            | "mark"
-            | "q"
-            | "s"
-            | "samp"
-            | "small"
-            | "span"
-            | "strong"
-            | "sub"
-            | "sup"
-            | "time"
-            | "tt"
-            | "u"
-            | "var"
-            | "wbr"
-    )
-}
-
-/// Who speaks in text that stands in elements of these `names`, from the inside out.
-fn voice(names: &[&str]) -> Voice {
-    let own = ["header", "footer", "nav", "aside"]
-        .into_iter()
-        .find(|own| names.contains(own));
-    // The links of a table of contents repeat the page's headings.
-    let leads = own == Some("nav") && names.contains(&"a");
-    if leads || names.iter().any(|name| is_label(name)) {
-        return Voice::Label;
-    }
-    own.map_or(Voice::Page, Voice::Own)
-}
-
-fn is_label(name: &str) -> bool {
-    matches!(
-        name,
-        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "th" | "dt" | "pre"
-    )
-}
-
-/// Where text is never seen.
-fn is_hidden(name: &str) -> bool {
-    matches!(
-        name,
-        "script" | "style" | "template" | "title" | "iframe" | "noframes" | "noembed" | "object"
-    )
-}
-
-/// Where text is seen and a link can't stand.
-fn takes_no_link(name: &str) -> bool {
-    matches!(
-        name,
-        "a" | "button" | "textarea" | "select" | "svg" | "math" | "noscript" | "xmp" | "plaintext"
-    )
 }

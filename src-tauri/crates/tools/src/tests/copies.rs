@@ -7,7 +7,7 @@ async fn a_copy_that_is_no_longer_the_one_published_is_no_evidence() {
     let mut desk = Desk::new();
     desk.put("index.html", PAGE);
     desk.publish("index.html").await;
-    let forbid = || evidence("index.html", Uncited::Forbid, 2);
+    let forbid = || evidence("index.html", Permit::Forbid, 2);
     assert!(desk.verify(forbid()).await.contains(": holds: "));
     desk.put("artifacts/index.html", "<p>Forged.</p>");
     let told = desk.verify(forbid()).await;
@@ -74,11 +74,11 @@ async fn a_page_whose_scripts_can_change_it_is_no_evidence_where_all_is_to_be_ci
         every quote in index.html is in its source, and nothing is uncited: does not hold: 2 of 2 quotes verbatim
         - index.html has <script>, onclick of <p>, a javascript: URL in href of <a>, a javascript: URL in href of <a>: what these show can't be checked. Take them out and publish it again."#]].assert_eq(
         &desk
-            .verify(evidence("index.html", Uncited::Forbid, 2))
+            .verify(evidence("index.html", Permit::Forbid, 2))
             .await,
     );
     assert!(
-        desk.verify(evidence("index.html", Uncited::Allow, 2))
+        desk.verify(evidence("index.html", Permit::Allow, 2))
             .await
             .contains(": holds: ")
     );
