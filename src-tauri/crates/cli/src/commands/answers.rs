@@ -225,16 +225,18 @@ pub async fn accept(context: &Context, accept: Accept) -> Result<Status, Failure
     let run = app.find_run(&accept.run).await?;
     let waits = waits::of(&app, run).await?;
     let is_asked = |ask: &Ask| matches!(ask.what, What::Acceptance { .. });
+    let is_asked = waits.asks.iter().any(is_asked);
     let stands = matches!(waits.run.phase, Phase::HandedOff { .. });
-    if !waits.asks.iter().any(is_asked) && !(stands && back.is_none()) {
-        if stands {
+    match (is_asked, stands, &back) {
+        (true, _, _) | (false, true, None) => {}
+        (false, true, Some(_)) => {
             let resume = context.run_command("resume", run);
             return Err(Failure::usage(
                 format!("Run {run} was handed off, and asks nobody to accept it."),
                 format!("Say how it should go on: {resume} \"…\""),
             ));
         }
-        return Err(before::acceptance(context, &app, run).await?);
+        (false, false, _) => return Err(before::acceptance(context, &app, run).await?),
     }
     let accepted = back.is_none();
     let wish = Wish::Accept {
