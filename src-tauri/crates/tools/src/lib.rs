@@ -9,6 +9,7 @@ mod delegate;
 mod error;
 mod files;
 mod library;
+pub mod look;
 mod markup;
 mod page;
 mod plan;

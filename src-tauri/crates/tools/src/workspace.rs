@@ -12,7 +12,7 @@ use crate::error;
 use crate::page::RENDERED;
 
 /// The longest path that a tool takes.
-const PATH_LIMIT_BYTES: usize = 1_024;
+pub(crate) const PATH_LIMIT_BYTES: usize = 1_024;
 /// What an unfinished file is called until it is renamed; the same for every attempt, so that
 /// what a crash left behind is replaced.
 const UNFINISHED: &str = ".longrein-unfinished";
