@@ -29,8 +29,8 @@ Begin here:
   longrein resume RUN                              go on after a crash, a pause or a handoff
   longrein approvals                               what waits for your answer, and how to give it
 
-A run or an action may be named by the first letters of its id. With --json, each line of standard output is
-one event; progress goes to standard error.
+A run or an action may be named by the first letters of its id. With --json, each line of
+standard output is one event; progress goes to standard error.
 
 A provider is added in config.toml in the data folder:
   [providers.local]
@@ -138,7 +138,7 @@ Examples:
   longrein run research \"…\" --max-cost 2.50 --max-minutes 30
 
 A run stops before it passes a limit, with its state saved; resume can raise the limit. On a
-terminal a run asks you where it is. Without one, a run that needs your answer stops with status 3
+terminal a run asks you in place. Without one, a run that needs your answer stops with status 3
 and prints the command to go on; with --wait it keeps waiting. Ctrl-C stops the run; it can be
 resumed.")]
 pub struct Run {

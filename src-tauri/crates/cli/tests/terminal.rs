@@ -226,6 +226,34 @@ fn always_on_a_terminal_shows_what_it_matches_and_asks_once_more() {
 }
 
 #[test]
+fn approve_with_always_asks_on_a_terminal_and_no_is_the_answer_of_a_bare_enter() {
+    let script = vec![call(MARK, json!({"label": "one"})), say("Marked.")];
+    let counting = Counting::new(false, Setup::scripted(script));
+    let home = &counting.home;
+    let agent = home.agent("[tools]\nallow = [\"counter.*\"]\n");
+    assert_eq!(home.run(&["run", &agent, "Mark it."]).status, 3);
+    let waiting = home.run(&["approvals", "--json"]).json();
+    let words = [
+        "approve",
+        waiting[0]["action"].as_str().unwrap(),
+        "--always",
+        "everywhere",
+    ];
+    for (typed, status, marks) in [("", 3, 0), ("y", 0, 1)] {
+        let mut terminal = Terminal::start(home.command(&words));
+        terminal.see("in every run of every agent");
+        terminal.see("Make this rule, and let it start? y/N:");
+        terminal.type_line(typed);
+        assert_eq!(terminal.end(), status, "{}", terminal.screen());
+        assert_eq!(counting.marks(), marks);
+    }
+    assert_eq!(
+        home.run(&["rules", "--json"]).json()[0]["scope"],
+        "everywhere"
+    );
+}
+
+#[test]
 fn a_question_is_answered_by_its_number_and_a_result_accepted_in_place() {
     let ask = json!({"question": "Which channel?", "options": ["#lab", "#ann"]});
     let provider = Provider::start(Setup::scripted(vec![call("ask_person", ask), say("Done.")]));

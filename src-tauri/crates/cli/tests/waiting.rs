@@ -94,6 +94,31 @@ fn an_approval_outlives_its_process_and_starts_the_edited_action_once() {
 }
 
 #[test]
+fn what_changed_since_it_was_shown_is_asked_anew_before_it_starts() {
+    let write = json!({"path": "a.txt", "content": "new"});
+    let provider = Provider::start(Setup::scripted(vec![
+        call("write_file", write),
+        say("Done."),
+    ]));
+    let home = Home::with(&provider);
+    let ask =
+        "[tools]\nallow = [\"files\"]\n\n[[policy]]\ntool = \"write_file\"\ndecision = \"ask\"\n";
+    let run = home.run(&["run", &home.agent(ask), "Write it."]).run_id();
+    let action = action_of(&waiting(&home));
+    // Somebody puts a file there, which the approval would overwrite.
+    let file = home.path().join("data.work").join(&run).join("a.txt");
+    std::fs::write(&file, "mine").unwrap();
+    let approved = home.run(&["approve", &action]);
+    assert_eq!(approved.status, 3, "{approved}");
+    assert!(approved.out.contains("since you approved it"), "{approved}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    assert!(of_type(&home.events(&run), "action.started").is_empty());
+    let again = home.run(&["approve", &action]);
+    assert_eq!(again.status, 0, "{again}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "new");
+}
+
+#[test]
 fn an_answer_from_the_window_that_came_first_is_told_with_where_it_came_from() {
     let counting = Counting::new(false, Setup::scripted(marking()));
     let home = &counting.home;
