@@ -62,6 +62,8 @@ impl McpTool {
                 .map_or(CALL_TIMEOUT_MS, |seconds| seconds.saturating_mul(1_000)),
             result_tokens: said.result_tokens.unwrap_or(RESULT_TOKENS),
             path_arguments: Vec::new(),
+            reach: longrein_protocol::tool::Reach::default(),
+            recovery: longrein_protocol::tool::Recovery::default(),
             untrusted: true,
             name,
         };

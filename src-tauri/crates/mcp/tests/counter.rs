@@ -115,6 +115,7 @@ async fn annotations_count_only_when_the_person_trusts_the_server_and_settings_a
             repeat: Some(Repeat::Repeatable),
             timeout_seconds: Some(7),
             result_tokens: Some(99),
+            ..ToolSettings::default()
         },
     )]);
     assert_eq!(
