@@ -1,9 +1,8 @@
 //! The runs that this process drives.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use longrein_core::run::Phase;
 use longrein_protocol::RunId;
 use longrein_protocol::event::{ResumeReason, RunResumed};
 use longrein_protocol::view::RunState;
@@ -16,11 +15,23 @@ use crate::error::{AppError, AppErrorCode, of_lock};
 
 /// The drivers of this process.
 #[derive(Default)]
-pub(crate) struct Drivers(Mutex<HashMap<RunId, Driving>>);
+pub(crate) struct Drivers(Mutex<Driven>);
+
+#[derive(Default)]
+struct Driven {
+    driving: HashMap<RunId, Driving>,
+    /// Runs that this process let go on purpose: it does not take them up again by itself.
+    let_go: HashSet<RunId>,
+}
 
 impl Drivers {
-    fn with<T>(&self, act: impl FnOnce(&mut HashMap<RunId, Driving>) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut Driven) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether this process let the run go on purpose, and has not taken it up again.
+    pub(crate) fn has_let_go(&self, run: RunId) -> bool {
+        self.with(|driven| driven.let_go.contains(&run))
     }
 }
 
@@ -107,9 +118,14 @@ impl Longrein {
                 "See what is damaged with: longrein log check",
             ));
         }
-        let going = matches!(past.run.phase, Phase::Going);
+        let underway = past.run.is_underway();
         let mut driver = Driver::new(self.ports(), fence, past.run);
-        if going {
+        if underway {
+            // Whatever it is taken up for, the process before ended without a word.
+            let why = match why {
+                ResumeReason::Asked => ResumeReason::Interrupted,
+                why => why,
+            };
             driver.record(RunResumed { why })?;
         }
         Ok(self.drive_in_background(tree, driver, lock))
@@ -148,14 +164,14 @@ impl Longrein {
     pub fn driven_here(&self, run: RunId) -> Option<Driving> {
         self.inner
             .drivers
-            .with(|drivers| drivers.get(&run).cloned())
+            .with(|driven| driven.driving.get(&run).cloned())
     }
 
     /// Runs that this process drives.
     pub fn runs_driven_here(&self) -> Vec<RunId> {
         self.inner
             .drivers
-            .with(|drivers| drivers.keys().copied().collect())
+            .with(|driven| driven.driving.keys().copied().collect())
     }
 
     pub(crate) fn drive_in_background(
@@ -170,16 +186,20 @@ impl Longrein {
             ended,
             let_go: Arc::default(),
         };
-        self.inner
-            .drivers
-            .with(|drivers| drivers.insert(run, driving.clone()));
+        self.inner.drivers.with(|driven| {
+            driven.let_go.remove(&run);
+            driven.driving.insert(run, driving.clone());
+        });
         let waker = driver.waker();
         let alarm = tokio::spawn(wake_on_change(self.inner.store.clone(), waker));
         let (app, let_go) = (self.clone(), driving.let_go.clone());
         tokio::spawn(async move {
             let failure = tokio::select! {
                 driven = driver.drive(true) => driven.err(),
-                () = let_go.notified() => None,
+                () = let_go.notified() => {
+                    app.inner.drivers.with(|driven| driven.let_go.insert(run));
+                    None
+                }
             };
             alarm.abort();
             let ended = how_it_ended(&driver, failure);
@@ -187,7 +207,7 @@ impl Longrein {
             app.inner.world.close(run).await;
             app.inner.live.end(run);
             drop(lock);
-            app.inner.drivers.with(|drivers| drivers.remove(&run));
+            app.inner.drivers.with(|driven| driven.driving.remove(&run));
             sender.send_replace(Some(ended));
         });
         driving

@@ -130,7 +130,9 @@ impl Recovery {
             let (Ok(run), Ok(tree)) = (line.run.parse(), tree.parse::<RunId>()) else {
                 continue;
             };
-            if self.app.driven_here(tree).is_some() || !self.attempts.may(tree) {
+            let is_ours = self.app.driven_here(tree).is_some();
+            // What this process let go, as it ends or a person pleases, is for another one.
+            if is_ours || self.app.inner.drivers.has_let_go(tree) || !self.attempts.may(tree) {
                 continue;
             }
             match line.state {

@@ -37,7 +37,7 @@ impl Longrein {
     ///
     /// # Errors
     /// [`AppError`] when the question is empty, the agent, its model or its library can't be
-    /// used, or the disk refuses. Nothing was begun then.
+    /// used, the rules of this machine can't be read, or the disk refuses. Nothing was begun then.
     pub async fn start(&self, new: NewRun) -> Result<Driving, AppError> {
         let question = new.question.trim().to_owned();
         if question.is_empty() {
@@ -49,6 +49,8 @@ impl Longrein {
         let agent = self.agent_for(&new)?;
         let model = self.model_for(&agent)?;
         let price = self.price_for(&agent, &model)?;
+        // Without the rules of this machine nothing could be decided.
+        self.rules()?;
         self.inner.world.library(&agent)?;
         let run = RunId::from_parts(now(), SystemChance.random());
         let workspace = self.inner.paths.workspace(run);
@@ -113,17 +115,22 @@ impl Longrein {
         if agent.budget.money_usd.is_none() {
             return Ok(price);
         }
-        let Some(known) = price else {
+        // Any of the list may take over.
+        let others = agent.model.use_.iter().map(String::as_str);
+        let mut models = std::iter::once(model).chain(others);
+        if let Some(unknown) = models.find(|model| self.inner.world.price(model).is_none()) {
             return Err(AppError::usage(
                 format!(
-                    "The agent {} has a limit of money, and what {model} costs is not known.",
+                    "The agent {} has a limit of money, and what {unknown} costs is not known.",
                     agent.name
                 ),
                 format!(
-                    "Add [models.\"{model}\"] with input_usd and output_usd to config.toml (0 where it costs nothing), or take money_usd out of [budget]."
+                    "Add [models.\"{unknown}\"] with input_usd and output_usd to config.toml (0 where it costs nothing), or take money_usd out of [budget]."
                 ),
             ));
-        };
+        }
+        // It is known: the model itself was the first to be looked at.
+        let known = price.unwrap_or_default();
         for judge in judges_of(agent).filter(|judge| *judge != model) {
             let price = self.inner.world.price(judge);
             if price.is_none_or(|price| is_dearer(&price, &known)) {

@@ -17,7 +17,7 @@ use longrein_protocol::event::Price;
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::{BlobHash, RunId, ToolSpec};
 use longrein_runtime::ports::{LiveText, Model, ModelError, Verifier};
-use longrein_runtime::world::{OnDisk, ToolBox, Unavailable, World, standing};
+use longrein_runtime::world::{ModelFacts, OnDisk, ToolBox, Unavailable, World, standing};
 use longrein_store::file_system::make_private_folder;
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
 
@@ -297,6 +297,13 @@ impl World for AppWorld {
             key,
             limits: Limits::default(),
         })))
+    }
+
+    fn model_facts(&self, name: &str) -> ModelFacts {
+        ModelFacts {
+            window_tokens: None,
+            price: self.price(name),
+        }
     }
 
     async fn open_tools(&self, run: &Run) -> Result<ToolBox, Unavailable> {

@@ -219,9 +219,25 @@ input_usd = 10_001
 output_usd = nan
 cached_usd = 1
 "#,
-        expect![[""]],
+        expect![[r#"
+            models."local/a".input_usd | line 5, column 9: The model has no input_usd. Write what a million tokens cost in US dollars, as in input_usd = 0.5; 0 where it costs nothing.
+            models."local/a".output_usd | line 5, column 9: The model has no output_usd. Write what a million tokens cost in US dollars, as in output_usd = 1.5; 0 where it costs nothing.
+            models."local/b".input_usd | line 7, column 13: models."local/b".input_usd can't be -1. Give a number from 0 to 10000.
+            models."local/b".output_usd | line 8, column 14: models."local/b".output_usd must be a number, not a text. Write it like this: output_usd = 1.5
+            models."local/b".price | line 9, column 1: There is no key “price”. Known are input_usd, cached_usd and output_usd.
+            models.local | line 10, column 9: “local” is not the name of a model. Write it in quotes, as in [models."local/any"].
+            models."demo/researcher" | line 12, column 9: “demo” stands for the demonstration model, which costs nothing. Take it out.
+            models."locl/c" | line 14, column 9: There is no provider “locl”, so this has no effect. Add [providers.locl], or take this out.
+            models."locl/c".input_usd | line 15, column 13: models."locl/c".input_usd can't be 10001. Give a number from 0 to 10000.
+            models."locl/c".output_usd | line 16, column 14: models."locl/c".output_usd can't be nan. Give a number from 0 to 10000.
+        "#]],
     );
-    told("input_usd = 1", expect![[""]]);
+    told(
+        "input_usd = 1",
+        expect![[r#"
+        input_usd | line 1, column 1: There is no key “input_usd” here. Write it under [models."provider/model"].
+    "#]],
+    );
 }
 
 fn provider(key_variable: Option<&str>) -> ProviderConfig {

@@ -125,10 +125,33 @@ decision = "ask"
 tool = "a.b"
 scope = "everywhere"
 "#,
-        expect![[""]],
+        expect![[r#"
+            rules | line 2, column 3: There is no key “rules”. Did you mean “rule”?
+            rule[1].scope | line 4, column 1: The rule does not say how far it reaches. Write scope = "everywhere", or scope = "agent" and the agent's name.
+            rule[1] | line 4, column 1: The rule has no condition. Say what it speaks of: tool, effect, args, path, host or command.
+            rule[2].scope | line 7, column 9: rule[2].scope can't be “run”. Known are agent and everywhere.
+            rule[3].agent | line 10, column 1: The rule does not say for which agent it is. Write it like this: agent = "research"
+            rule[3].decision | line 13, column 12: rule[3].decision can't be “always”. Known are allow, ask and deny.
+            rule[4].agent | line 16, column 9: “My Agent” can't be the name of an agent. Write it like this: agent = "research"
+            rule[4].host | line 17, column 8: “https://example.org/x” is an address, not a host. Give the host alone, as in host = "example.org".
+            rule[5].agent | line 21, column 9: A rule that holds everywhere is for no agent in particular. Write scope = "agent", or take agent out.
+            rule[5].tainted | line 24, column 1: There is no key “tainted”. Known are scope, agent, tool, effect, args, path, host, command and decision.
+            rule[7] | line 29, column 1: The same rule stands twice. Keep one of the two.
+        "#]],
     );
-    told("decision = \"allow\"\n", expect![[""]]);
-    told("[[rule]]\nscope = \"everywhere\ntool = 3\n", expect![[""]]);
+    told(
+        "decision = \"allow\"\n",
+        expect![[r#"
+        decision | line 1, column 1: There is no key “decision” here. Write it under [[rule]].
+    "#]],
+    );
+    told(
+        "[[rule]]\nscope = \"everywhere\ntool = 3\n",
+        expect![[r#"
+         | line 2, column 20: This is not TOML: invalid basic string, expected `"`. Texts stand in quotes, lists in [ ], and each key stands once in its table.
+        rule[1].tool | line 3, column 8: rule[1].tool must be a text, not a whole number. Write it like this: tool = "slack.post_message"
+    "#]],
+    );
 }
 
 #[test]
@@ -212,7 +235,16 @@ fn a_new_file_says_what_it_is_and_is_for_its_owner_only() {
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o600);
-    expect![[""]].assert_eq(&text(&folder));
+    expect![[r##"
+        # Rules that hold beside those of agent files: what was answered with "always", and what you
+        # write here yourself. Deny beats ask, ask beats allow. A change narrows runs that are going at
+        # once; it never widens them.
+
+        [[rule]]
+        scope = "everywhere"
+        tool = "slack.post_message"
+        decision = "allow"
+    "##]].assert_eq(&text(&folder));
 }
 
 #[test]
@@ -221,9 +253,21 @@ fn a_revoked_rule_takes_its_own_comment_with_it_and_no_other() {
     let rules = load(folder.path()).unwrap();
     let gone = revoke(folder.path(), &rules[0].id[..4]).unwrap();
     assert_eq!(gone, rules[0]);
-    expect![[""]].assert_eq(&text(&folder));
+    expect![[r##"
+        # my rules
+
+        [[rule]]
+        scope = "agent"
+        agent = "research"   # mine
+        host = "*.example.org"
+        decision = "allow"
+    "##]]
+    .assert_eq(&text(&folder));
     revoke(folder.path(), &rules[1].id).unwrap();
-    expect![[""]].assert_eq(&text(&folder));
+    expect![[r#"
+        # my rules
+    "#]]
+    .assert_eq(&text(&folder));
     assert_eq!(load(folder.path()).unwrap(), []);
 }
 

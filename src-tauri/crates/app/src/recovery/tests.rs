@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use longrein_protocol::RunId;
+use longrein_protocol::event::ResumeReason;
 use longrein_protocol::view::RunState;
 use longrein_protocol::wish::Wish;
 use tempfile::TempDir;
@@ -80,6 +81,26 @@ async fn a_run_that_another_process_drives_is_left_alone_until_that_one_is_gone(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_process_let_go_on_purpose_it_does_not_take_up_again_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = open(&folder, SLOW);
+    let driving = begin(&app).await;
+    let run = driving.run;
+    let_go(driving).await;
+    let mut recovery = app.recovery();
+    assert!(recovery.look().await.unwrap().is_empty());
+
+    // By hand it does, and from then on it minds the run again.
+    let driving = app.take_up(run, ResumeReason::Asked).await.unwrap();
+    app.store().take_fence(run).await.unwrap();
+    app.wish(run, Wish::Pause).await.unwrap();
+    assert!(driving.ended().await.failure.is_some());
+    let mut found = recovery.look().await.unwrap();
+    assert_eq!(found.len(), 1);
+    let_go(found.remove(0).driving.unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_wish_that_nobody_reads_has_its_run_taken_up_at_the_second_look() {
     let folder = tempfile::tempdir().unwrap();
     let app = open(&folder, SLOW);
@@ -107,6 +128,7 @@ async fn a_run_whose_driver_always_fails_is_not_taken_up_for_ever() {
     let driving = begin(&app).await;
     let run = driving.run;
     let_go(driving).await;
+    let app = open(&folder, SLOW);
     let mut recovery = app.recovery();
     for _ in 0..super::TAKE_UPS_IN_A_ROW {
         let mut found = recovery.look().await.unwrap();

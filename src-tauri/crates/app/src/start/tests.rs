@@ -100,13 +100,34 @@ async fn limits_of_the_start_go_over_those_of_the_agent() {
 async fn a_limit_of_money_needs_a_model_whose_price_is_known() {
     let (_folder, app) = open("[budget]\nmoney_usd = 3.0\n");
     let told = refused(&app, thrifty("local/other", Limits::default())).await;
-    expect_test::expect![[""]].assert_eq(&told);
+    expect_test::expect![[r#"
+        The agent thrifty has a limit of money, and what local/other costs is not known.
+        Add [models."local/other"] with input_usd and output_usd to config.toml (0 where it costs nothing), or take money_usd out of [budget]."#]].assert_eq(&told);
     let (_folder, app) = open("");
     let limits = Limits {
         money_micro: Some(1),
         ..Limits::default()
     };
     refused(&app, thrifty("local/other", limits)).await;
+    let list = "[model]\nuse = [\"local/cheap\", \"local/next\"]\n[budget]\nmoney_usd = 3.0\n";
+    let (_folder, app) = open(list);
+    let told = NewRun {
+        model: None,
+        ..thrifty("", Limits::default())
+    };
+    let told = refused(&app, told).await;
+    assert!(
+        told.contains("what local/next costs is not known"),
+        "{told}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_run_begins_where_the_rules_of_this_machine_can_not_be_read() {
+    let (_folder, app) = open("");
+    fs::write(app.data_dir().join("policy.toml"), "[[rule]]\nscope = 3\n").unwrap();
+    let told = refused(&app, thrifty(DEMO_MODEL, Limits::default())).await;
+    assert!(told.starts_with("policy.toml has"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
