@@ -209,7 +209,7 @@ impl Killer {
         }
         let new = &events[seen.min(events.len())..];
         let Some(last) = new.last() else {
-            return "before it recorded anything";
+            return "while it took the run up";
         };
         let open = |event: &&Value| {
             let later = &events[event["seq"].as_u64().unwrap() as usize..];
@@ -242,14 +242,14 @@ impl Killer {
         if new[0]["type"] == "run.resumed"
             && !["model.requested", "action.started"].iter().any(worked)
         {
-            return "during recovery";
+            return "when it had taken the run up";
         }
         match last["type"].as_str().unwrap() {
             "action.finished" | "action.reconciled" => "after an action ended",
             "approval.requested" | "run.handed_off" => "while it waited for a person",
             "model.requested" => "while the model was asked",
             "run.finished" | "turn.finished" => "after the end",
-            _ => "between",
+            _ => "between two steps",
         }
     }
 
