@@ -150,7 +150,7 @@ async fn a_rate_limit_says_how_long_it_lasts() {
 }
 
 #[tokio::test]
-async fn overload_overflow_and_missing_credit_have_their_classes() {
+async fn overload_overflow_and_missing_credit_at_anthropic_have_their_classes() {
     use ModelErrorClass as Class;
     for (format, status, body, class) in [
         (
@@ -189,6 +189,16 @@ async fn overload_overflow_and_missing_credit_have_their_classes() {
             r#"{"type":"error","error":{"type":"not_found_error","message":"model: m"}}"#,
             Class::UnknownModel,
         ),
+    ] {
+        let error = fault(format, Answer::status(status, body)).await;
+        assert_eq!(error.class, class, "{format:?} {status} {body}");
+    }
+}
+
+#[tokio::test]
+async fn overload_overflow_and_missing_credit_elsewhere_have_their_classes() {
+    use ModelErrorClass as Class;
+    for (format, status, body, class) in [
         (
             Format::OpenAiResponses,
             400,
