@@ -135,14 +135,14 @@ impl Recovery {
             if is_ours || self.app.inner.drivers.has_let_go(tree) || !self.attempts.may(tree) {
                 continue;
             }
-            match line.state {
-                RunState::Interrupted => found.push((tree, ResumeReason::Interrupted)),
-                RunState::Waiting | RunState::Paused | RunState::HandedOff => {
-                    if self.is_wanted(run, tree).await? {
-                        wanted.insert(tree);
-                    }
-                }
-                _ => {}
+            let rests = matches!(
+                line.state,
+                RunState::Waiting | RunState::Paused | RunState::HandedOff
+            );
+            if line.state == RunState::Interrupted {
+                found.push((tree, ResumeReason::Interrupted));
+            } else if rests && self.is_wanted(run, tree).await? {
+                wanted.insert(tree);
             }
         }
         let twice = wanted.intersection(&self.wanted);
