@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 use tauri_specta::{Event, collect_commands, collect_events};
 
-use crate::commands::{act, files, runs, settings, window};
+use crate::commands::{act, answer, files, rules, runs, settings, window};
 
 /// What a command answers when it can't do what was asked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Type)]
@@ -105,12 +105,20 @@ pub fn builder() -> tauri_specta::Builder<tauri::Wry> {
             act::pause_run,
             act::resume_run,
             act::say_to_run,
-            act::approve_action,
-            act::deny_action,
+            act::raise_limits,
+            answer::approve_action,
+            answer::deny_action,
+            answer::asked_arguments,
+            answer::answer_question,
+            answer::settle_action,
+            answer::accept_result,
+            answer::undo_action,
             files::run_files,
             files::artifact_url,
             files::open_workspace,
             files::save_artifact,
+            rules::list_rules,
+            rules::revoke_rule,
             settings::get_settings,
             settings::set_theme,
             settings::save_provider,

@@ -2,8 +2,9 @@
 //! follows.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use longrein_app::{AppErrorCode, Driving, Longrein};
+use longrein_app::{AppErrorCode, Driving, Longrein, Recovered};
 use longrein_protocol::RunId;
 use longrein_protocol::event::ResumeReason;
 use longrein_protocol::view::{RunLine, RunState};
@@ -12,11 +13,11 @@ use longrein_store::Log as _;
 
 use crate::bridge::BridgeError;
 use crate::quit::Leaving;
-use crate::run_list::{LIST_RUNS, RunList};
+use crate::run_list::RunList;
 use crate::subscriptions::Subscriptions;
 
-/// The most interrupted runs that are taken up at the start; the others wait in the list.
-const TAKEN_UP_AT_START: usize = 32;
+/// How long it is waited after the list could not be read.
+const LOOK_AGAIN: Duration = Duration::from_secs(10);
 /// How often a wish that a run left unread as it stopped makes the run be taken up again.
 const UNREAD_WISH_ATTEMPTS: u32 = 3;
 
@@ -109,22 +110,26 @@ impl Desktop {
         }
     }
 
-    /// Takes up the runs that were going when their process ended.
+    /// Takes up the runs that were going when their process ended, now and as long as this lives:
+    /// the process of a run may die while the window is open.
     pub async fn take_up_interrupted(&self) {
-        let lines = match self.longrein.runs(LIST_RUNS, None).await {
-            Ok(lines) => lines,
-            Err(error) => return tracing::warn!("interrupted runs can't be looked for: {error}"),
-        };
-        let interrupted = lines
-            .iter()
-            .filter(|line| line.state == RunState::Interrupted);
-        for line in interrupted.take(TAKEN_UP_AT_START) {
-            let Ok(run) = line.run.parse() else { continue };
-            // One that can't be continued stays in the list and says why.
-            if let Err(error) = self.longrein.take_up(run, ResumeReason::Interrupted).await {
-                tracing::warn!("run {run} is not taken up: {error}");
+        let mut recovery = self.longrein.recovery();
+        loop {
+            match recovery.next().await {
+                Ok(found) => found.into_iter().for_each(warn_of_refusal),
+                Err(error) => {
+                    tracing::warn!("interrupted runs can't be looked for: {error}");
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
             }
         }
+    }
+}
+
+/// A run that can't be continued stays in the list and says why.
+fn warn_of_refusal(found: Recovered) {
+    if let Err(error) = found.driving {
+        tracing::warn!("run {} is not taken up: {error}", found.run);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a person wants of a run.
 
-use longrein_protocol::ActionId;
-use longrein_protocol::view::{Row, RowContent};
+use longrein_protocol::event::Limits;
+use longrein_protocol::gate::Surface;
 use longrein_protocol::wish::Wish;
 use tauri::State;
 
@@ -37,51 +37,17 @@ pub async fn say_to_run(desktop: State<'_, Desktop>, run: String, text: String) 
     desktop.ask(run_id(&run)?, Wish::Say { text }).await
 }
 
-/// Lets an action start, if its arguments are still those that the person saw.
+/// Sets hard limits anew, and goes on where one was reached.
 #[tauri::command]
 #[specta::specta]
-pub async fn approve_action(
-    desktop: State<'_, Desktop>,
-    run: String,
-    action: String,
-    seen_arguments: String,
-) -> Answer<()> {
-    let (run, action) = (run_id(&run)?, ActionId(action));
-    let view = desktop.longrein().view(run).await?;
-    let is_seen = |row: &Row| match &row.content {
-        RowContent::Action(shown) => shown.action == action.0 && shown.arguments == seen_arguments,
-        _ => false,
-    };
-    let asked = view.run().action(&action).and_then(|asked| asked.shown);
-    match asked.filter(|_| view.rows().iter().any(is_seen)) {
-        Some(seen) => desktop.ask(run, Wish::Approve { action, seen }).await,
-        None => {
-            let message = "This is not what is asked any more, so nothing was approved.";
-            Err(BridgeError::new(
-                ErrorCode::Refused,
-                message,
-                "Look at the action again.",
-            ))
-        }
+pub async fn raise_limits(desktop: State<'_, Desktop>, run: String, limits: Limits) -> Answer<()> {
+    if limits == Limits::default() {
+        let message = "No limit was named, so nothing was changed.";
+        let remedy = "Write a number for at least one limit.";
+        return Err(BridgeError::new(ErrorCode::Usage, message, remedy));
     }
-}
-
-/// Refuses an action; the model is told why.
-#[tauri::command]
-#[specta::specta]
-pub async fn deny_action(
-    desktop: State<'_, Desktop>,
-    run: String,
-    action: String,
-    reason: String,
-) -> Answer<()> {
+    let from = Surface::Window;
     desktop
-        .ask(
-            run_id(&run)?,
-            Wish::Deny {
-                action: ActionId(action),
-                reason,
-            },
-        )
+        .ask(run_id(&run)?, Wish::Raise { limits, from })
         .await
 }

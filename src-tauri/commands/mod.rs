@@ -1,7 +1,9 @@
 //! What the window may ask, thin: each command says it to the app and hands back its answer.
 
 pub mod act;
+pub mod answer;
 pub mod files;
+pub mod rules;
 pub mod runs;
 pub mod settings;
 pub mod window;

@@ -2,6 +2,7 @@
 
 use longrein_app::NewRun;
 use longrein_app::demo::DemoRun;
+use longrein_protocol::event::Limits;
 use longrein_protocol::view::{Row, RunLine, ViewUpdate};
 use serde::{Deserialize, Serialize};
 use specta::Type;
@@ -118,6 +119,7 @@ pub async fn start_run(desktop: State<'_, Desktop>, request: StartRequest) -> An
         question,
         model,
         library: None,
+        limits: Limits::default(),
     };
     Ok(desktop.longrein().start(new).await?.run.to_string())
 }

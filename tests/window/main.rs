@@ -3,6 +3,7 @@
 //! in its environment. A state in the middle of a run is held by a gate in the mock provider.
 
 mod in_the_window {
+    mod answering;
     mod artifact;
     mod closing;
     mod demo;

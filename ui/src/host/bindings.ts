@@ -37,6 +37,8 @@ export const commands = {
 	resumeRun: (run: string) => typedError<null, BridgeError>(__TAURI_INVOKE("resume_run", { run })),
 	/**  Says something to a run: it enters at the next step, or opens a new turn. */
 	sayToRun: (run: string, text: string) => typedError<null, BridgeError>(__TAURI_INVOKE("say_to_run", { run, text })),
+	/**  Sets hard limits anew, and goes on where one was reached. */
+	raiseLimits: (run: string, limits: Limits) => typedError<null, BridgeError>(__TAURI_INVOKE("raise_limits", { run, limits })),
 	/**  Lets an action start, as it stands or edited, if it is still what the person saw. */
 	approveAction: (run: string, action: string, approval: Approval) => typedError<null, BridgeError>(__TAURI_INVOKE("approve_action", { run, action, approval })),
 	/**  Refuses an action; the model is told why. */
@@ -49,14 +51,8 @@ export const commands = {
 	settleAction: (run: string, action: string, verdict: Verdict, result: string | null) => typedError<null, BridgeError>(__TAURI_INVOKE("settle_action", { run, action, verdict, result })),
 	/**  Accepts the result, or sends it back. */
 	acceptResult: (run: string, accepted: boolean, note: string) => typedError<null, BridgeError>(__TAURI_INVOKE("accept_result", { run, accepted, note })),
-	/**  Sets hard limits anew, and goes on where one was reached. */
-	raiseLimits: (run: string, limits: Limits) => typedError<null, BridgeError>(__TAURI_INVOKE("raise_limits", { run, limits })),
 	/**  Takes the effect of an action back. */
 	undoAction: (run: string, action: string) => typedError<null, BridgeError>(__TAURI_INVOKE("undo_action", { run, action })),
-	/**  The rules that stand in the policy file. */
-	listRules: () => typedError<RuleLine[], BridgeError>(__TAURI_INVOKE("list_rules")),
-	/**  Takes a rule out of the policy file. */
-	revokeRule: (id: string) => typedError<RuleLine[], BridgeError>(__TAURI_INVOKE("revoke_rule", { id })),
 	/**  The files that a run's workspace holds, delivered ones first. */
 	runFiles: (run: string) => typedError<FileLine[], BridgeError>(__TAURI_INVOKE("run_files", { run })),
 	/**  The address of a delivered file, for the sandboxed frame only. */
@@ -68,6 +64,10 @@ export const commands = {
 	 *  when they changed their mind.
 	 */
 	saveArtifact: (run: string, path: string) => typedError<string | null, BridgeError>(__TAURI_INVOKE("save_artifact", { run, path })),
+	/**  The rules that stand in the policy file. */
+	listRules: () => typedError<RuleLine[], BridgeError>(__TAURI_INVOKE("list_rules")),
+	/**  Takes a rule out of the policy file, and answers with those that are left. */
+	revokeRule: (id: string) => typedError<RuleLine[], BridgeError>(__TAURI_INVOKE("revoke_rule", { id })),
 	/**
 	 *  The settings. A file that could not be read is read again, since the person may have mended
 	 *  it.
@@ -189,8 +189,10 @@ export type ActionState =
 "failed" | 
 /**  It ran when its process ended: it is being found out what became of it. */
 "finding_out" | 
-/**  It may or may not have happened. */
-"uncertain";
+/**  It may or may not have happened, and a person has to say which. */
+"uncertain" | 
+/**  It may or may not have happened, and the run went on or ended without anybody's word. */
+"unknown";
 
 /**  An agent that can be picked. */
 export type AgentLine = {
@@ -651,33 +653,87 @@ export type Row = {
 /**  What one row shows. */
 export type RowContent = 
 /**  The person's words. */
-{ kind: "question"; text: string } | 
+({ kind: "question"; 
+/**  Markdown. */
+text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  The model's words. */
-{ kind: "answer"; text: string; thinking: string } | 
+({ kind: "answer"; 
+/**  Markdown. */
+text: string; 
+/**  The reasoning that the provider showed; may be empty. */
+thinking: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never } | 
 /**  One action, with its whole life. */
 {
 	kind: "action",
 } & ActionRow | 
 /**  Words of the harness to the model: a difference, a loop, a cut reply. */
-{ kind: "notice"; text: string } | 
+({ kind: "notice"; 
+/**  Plain text. */
+text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A check of the criteria. */
-{ kind: "verification"; results: CriterionResult[]; accepted: boolean } | 
+({ kind: "verification"; 
+/**  Each criterion. */
+results: CriterionResult[]; 
+/**  Whether all hold. */
+accepted: boolean }) & { added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; retrying?: never; said?: never; state?: never; text?: never; thinking?: never } | 
 /**  A person has to accept the result, or did, or did not. */
-{ kind: "acceptance"; text: string; state: AcceptanceState; said: SaidLine | null } | 
+({ kind: "acceptance"; 
+/**  What they are asked. */
+text: string; 
+/**  How far it is. */
+state: AcceptanceState; 
+/**  What they said; `None` until they did. */
+said: SaidLine | null }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; thinking?: never } | 
 /**  The rules beside those of the agent's file changed. */
-{ kind: "rules"; text: string; added: RuleLine[]; removed: RuleLine[] } | 
+({ kind: "rules"; 
+/**  Who changed them, in a sentence. */
+text: string; 
+/**  Rules that are in force from here on. */
+added: RuleLine[]; 
+/**  Rules that no longer are. */
+removed: RuleLine[] }) & { accepted?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A hard limit comes near, or a person set limits anew. */
-{ kind: "budget"; text: string; raised: boolean } | 
+({ kind: "budget"; 
+/**  In words, with the numbers. */
+text: string; 
+/**  Whether a person set it anew. */
+raised: boolean }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A request beside the steps: a judge was asked. */
-{ kind: "side"; text: string; model: string; state: SideState; answer: string; latency_ms: number | null } | 
+({ kind: "side"; 
+/**  What it is for: `A judge is asked`. */
+text: string; 
+/**  `provider/model`. */
+model: string; 
+/**  How far it is. */
+state: SideState; 
+/**  What the model said, or why it did not; cut after 8 KB. */
+answer: string; 
+/**  From sending to the last byte; `None` until then. */
+latency_ms: number | null }) & { accepted?: never; added?: never; digest?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; thinking?: never } | 
 /**  The process ended in the middle and the run was taken up again. */
-{ kind: "splice"; text: string } | 
+({ kind: "splice"; 
+/**  Why and what it meant: `the app was killed; nothing was repeated`. */
+text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  Older parts left the request. */
-{ kind: "compacted"; text: string } | 
+({ kind: "compacted"; 
+/**  In words, with sizes. */
+text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A model request that failed. */
-{ kind: "model_trouble"; text: string; retrying: boolean } | 
+({ kind: "model_trouble"; 
+/**  What happened. */
+text: string; 
+/**  Whether the harness tries again by itself. */
+retrying: boolean }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; said?: never; state?: never; thinking?: never } | 
 /**  The run stopped: handed off, paused, cancelled or finished. */
-{ kind: "stop"; state: RunState; text: string; remedy: string; digest: Digest | null };
+({ kind: "stop"; 
+/**  The state it stopped in. */
+state: RunState; 
+/**  Why. */
+text: string; 
+/**  What the person can do. */
+remedy: string; 
+/**  Where the work stands, for a handoff. */
+digest: Digest | null }) & { accepted?: never; added?: never; answer?: never; latency_ms?: never; model?: never; raised?: never; removed?: never; results?: never; retrying?: never; said?: never; thinking?: never };
 
 /**  A rule that is in force beside those of the agent's file. */
 export type RuleLine = {
@@ -707,6 +763,8 @@ export type RuleOffer = {
 export type RunHead = {
 	/**  The run. */
 	run: string,
+	/**  The run that this one is a child of; empty for every other. */
+	parent: string,
 	/**  The first line of the question. */
 	title: string,
 	/**  The agent's name. */
@@ -769,6 +827,10 @@ export type RunHead = {
 export type RunLine = {
 	/**  The run. */
 	run: string,
+	/**  The run that this one is a child of. */
+	parent?: string | null,
+	/**  The first run of the tree, for a child. */
+	root?: string | null,
 	/**  The first line of the question. */
 	title: string,
 	/**  The agent's name. */
@@ -799,7 +861,7 @@ export type RunLine = {
 	 *  What it cost so far, in millionths of a dollar, at most what this number holds; `None` when
 	 *  the price is not known.
 	 */
-	cost_micro: number | null,
+	cost_micro?: number | null,
 	/**  The last event. */
 	seq: number,
 	/**  The knots of the small rein, oldest first, at most 24. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { age, bytes, count, dayGroup, duration, plural } from './format';
+import { age, bytes, count, dayGroup, dollars, duration, plural } from './format';
 
 const MINUTE = 60_000;
 
@@ -10,6 +10,10 @@ describe('words for numbers', () => {
 
   it.each([[3, '3 ms'], [999, '999 ms'], [1_000, '1 s'], [1_840, '1.8 s'], [59_400, '59 s'], [59_600, '1 min'], [125_000, '2 min 5 s'], [3_600_000, '1 h'], [3_840_000, '1 h 4 min']])('calls %i ms %s', (ms, words) => {
     expect(duration(ms)).toBe(words);
+  });
+
+  it.each([[0, '$0.00'], [900, '$0.0009'], [9_999, '$0.009999'], [10_000, '$0.01'], [46_300, '$0.05'], [3_000_000, '$3.00'], [1_234_500_000, '$1,234.50']])('calls %i millionths of a dollar %s', (micro, words) => {
+    expect(dollars(micro)).toBe(words);
   });
 
   it.each([[512, '512 B'], [3_120, '3 KB'], [84_210, '84 KB'], [999_500, '1 MB'], [21_480_000, '21.5 MB']])('calls %i bytes %s', (size, words) => {

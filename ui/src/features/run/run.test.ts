@@ -75,6 +75,42 @@ describe('a run on the screen', () => {
     expect(model.asked).toEqual([]);
   });
 
+  it('tells of an answer from somewhere else, and not of its own', async () => {
+    const { host, model, frame } = await opened('waiting');
+    const asked = model.asked[0]!;
+    host.answerElsewhere('01JE7', asked.action, 'refused', 'command');
+    frame();
+    expect(model.elsewhere).toMatchObject({ what: 'slack.post_message', said: { words: 'refused', from: 'command' } });
+
+    const own = await opened('waiting');
+    own.model.answers(own.model.asked[0]!.key);
+    own.host.answerElsewhere('01JE7', own.model.asked[0]!.action, 'approved', 'window');
+    own.frame();
+    expect(own.model.asked).toEqual([]);
+    expect(own.model.elsewhere).toBeNull();
+  });
+
+  it('tells of the answer that won when its own came second', async () => {
+    const { host, model, frame } = await opened('waiting');
+    model.answers(model.asked[0]!.key);
+    host.answerElsewhere('01JE7', model.asked[0]!.action, 'approved', 'api');
+    frame();
+    expect(model.elsewhere?.said?.from).toBe('api');
+  });
+
+  it('tells that a result was accepted from somewhere else', async () => {
+    const { host, model, frame } = await opened('accepting');
+    await host.acceptResult('01JE7', true, '');
+    frame();
+    expect(model.head?.acceptance).toBeNull();
+    expect(model.elsewhere).toMatchObject({ what: 'The result', said: { words: 'accepted' } });
+  });
+
+  it('holds questions and uncertain actions among what waits', async () => {
+    expect((await opened('asking')).model.asked.map((asked) => asked.state)).toEqual(['asks_you']);
+    expect((await opened('uncertain')).model.asked.map((asked) => asked.state)).toEqual(['uncertain']);
+  });
+
   it('pages earlier rows before the first without a gap or a repeat', async () => {
     const { model } = await opened('paged');
     const whole = SCENES['huge']!().stories[0]!.rows.map((row) => row.key);

@@ -15,6 +15,7 @@ export const ACTION_STATES: Record<ActionState, { words: string; tone: 'soft' | 
   failed: { words: 'failed', tone: 'bad' },
   finding_out: { words: 'finding out', tone: 'run' },
   uncertain: { words: 'may have happened', tone: 'wait' },
+  unknown: { words: 'may have happened', tone: 'soft' },
 };
 
 /** What an effect means, in a sentence. */

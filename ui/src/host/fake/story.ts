@@ -31,6 +31,7 @@ export class Story {
     this.at = NOW - minutesAgo * MINUTE_MS;
     this.head = {
       run,
+      parent: '',
       title,
       agent: 'research',
       model: options.model ?? (options.demo ? 'demo/researcher' : 'local/qwen3-32b'),

@@ -200,7 +200,7 @@ impl View {
                 let (state, error) = match row.state {
                     // Nobody knows, and that it is over does not change that.
                     ActionState::Uncertain | ActionState::FindingOut => {
-                        (ActionState::Uncertain, None)
+                        (ActionState::Unknown, None)
                     }
                     ActionState::Started => (ActionState::Failed, Some(ToolErrorClass::Cancelled)),
                     _ => (ActionState::Withdrawn, None),

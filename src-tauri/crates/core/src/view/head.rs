@@ -30,6 +30,12 @@ impl View {
         };
         RunHead {
             run: line.run,
+            parent: run
+                .created
+                .as_ref()
+                .and_then(|created| created.parent)
+                .map(|parent| parent.to_string())
+                .unwrap_or_default(),
             title: line.title,
             agent: line.agent,
             demo: line.model.starts_with(DEMO_PROVIDER),

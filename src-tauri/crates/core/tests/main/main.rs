@@ -1,9 +1,11 @@
 //! The pure core, as data: what a run owes after each event, what it refuses, what it shows.
 
+mod cards;
 mod forked;
 mod gate;
 mod held;
 mod next;
+mod panel;
 mod play;
 mod refused;
 mod shown;

@@ -34,8 +34,10 @@ pub enum ActionState {
     Failed,
     /// It ran when its process ended: it is being found out what became of it.
     FindingOut,
-    /// It may or may not have happened.
+    /// It may or may not have happened, and a person has to say which.
     Uncertain,
+    /// It may or may not have happened, and the run went on or ended without anybody's word.
+    Unknown,
 }
 
 /// One action as a card.

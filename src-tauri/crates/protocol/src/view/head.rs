@@ -12,6 +12,8 @@ use crate::source::{Claim, CriterionResult, PlanItem, SourceMeta};
 pub struct RunHead {
     /// The run.
     pub run: String,
+    /// The run that this one is a child of; empty for every other.
+    pub parent: String,
     /// The first line of the question.
     pub title: String,
     /// The agent's name.
