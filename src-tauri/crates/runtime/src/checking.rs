@@ -75,6 +75,7 @@ impl Driver {
         let (clock, sender) = (self.ports.clock.clone(), self.sender());
         tokio::spawn(async move {
             let results = tokio::select! {
+                biased;
                 results = verifier.verify(&criteria, &context, &asks) => results,
                 () = clock.sleep(CHECK_LIMIT) => criteria.iter().map(|criterion| {
                     unchecked(criterion.in_words(), "it took too long")

@@ -221,6 +221,7 @@ impl Driver {
         }
         while !self.children.going.is_empty() {
             let message = tokio::select! {
+                biased;
                 message = self.next_message() => message,
                 () = &mut limit => break,
             };

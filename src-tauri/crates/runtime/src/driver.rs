@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use longrein_core::run::{Illegal, Next, PendingCall, Phase, Run, WaitsFor};
+use longrein_core::run::{ActionStage, Illegal, Next, PendingCall, Phase, Request, Run, WaitsFor};
 use longrein_protocol::body::NewBlob;
 use longrein_protocol::event::{
-    ActionProposed, ActionRejected, HandoffReason, Payload, ToolsRevealed,
+    ActionProposed, ActionRejected, HandoffReason, Payload, ResumeReason, RunResumed, ToolsRevealed,
 };
 use longrein_protocol::gate::Actor;
 use longrein_protocol::source::CriterionResult;
@@ -15,7 +15,9 @@ use longrein_protocol::{ActionId, Body, Event, RunId};
 use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
 use tokio::sync::mpsc;
 
+use crate::checking::CHECK;
 use crate::children::Children;
+use crate::effects::MODEL;
 use crate::links::Links;
 use crate::mask;
 use crate::outcome::{self, Facts};
@@ -252,13 +254,39 @@ impl Driver {
     /// # Errors
     /// [`DriveError`]; what was committed stays, and another driver can take the run up.
     pub async fn drive(&mut self, wait_for_person: bool) -> Result<(), DriveError> {
-        let driven = self.drive_to_stop(wait_for_person).await;
-        self.end_effects().await;
-        driven
+        loop {
+            let driven = self.drive_to_stop(wait_for_person).await;
+            self.end_effects().await;
+            driven?;
+            // What a person wished while the effects ended is obeyed as well.
+            if !self.has_unread().await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What the log says is on its way, and this driver does not run, was lost: with the process
+    /// before, or when this driver last stood still.
+    fn own_up_to_lost(&mut self) -> Result<(), DriveError> {
+        let runs = |name: &str| self.in_flight.contains_key(name);
+        let run = &self.run;
+        let request = matches!(run.request, Request::InFlight { .. }) && !runs(MODEL);
+        let check = run.checking && !runs(CHECK);
+        let delegates = |id: &ActionId| run.children.iter().any(|child| child.action == *id);
+        let action = run.actions.iter().any(|action| {
+            let started = action.stage == ActionStage::Started;
+            started && !runs(&action.id.0) && !delegates(&action.id)
+        });
+        if request || check || action {
+            let why = ResumeReason::Interrupted;
+            self.record(RunResumed { why })?;
+        }
+        Ok(())
     }
 
     async fn drive_to_stop(&mut self, wait_for_person: bool) -> Result<(), DriveError> {
         let mut idle_facts = 0;
+        self.own_up_to_lost()?;
         self.read_inbox().await?;
         self.take_up_children().await?;
         loop {
@@ -339,6 +367,7 @@ impl Driver {
                 let left = u64::try_from(at - self.ports.clock.now()).unwrap_or(0);
                 let clock = self.ports.clock.clone();
                 tokio::select! {
+                    biased;
                     message = self.mailbox.recv() => message,
                     () = clock.sleep(Duration::from_millis(left)) => None,
                 }
@@ -433,9 +462,7 @@ impl Driver {
         let Some(action) = self.run.action(&end.action) else {
             return Ok(());
         };
-        if action.stage != longrein_core::run::ActionStage::Started
-            || self.run.phase == Phase::Cancelled
-        {
+        if action.stage != ActionStage::Started || self.run.phase == Phase::Cancelled {
             return Ok(());
         }
         let Some(spec) = self.run.tool(&action.tool).cloned() else {

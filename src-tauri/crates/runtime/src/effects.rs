@@ -252,6 +252,7 @@ impl Driver {
         tokio::pin!(limit);
         while !self.in_flight.is_empty() {
             tokio::select! {
+                biased;
                 message = self.next_message() => match message {
                     Some(Message::Model(_)) => { self.in_flight.remove(MODEL); }
                     Some(Message::Tool(end)) => { self.in_flight.remove(&end.action.0); }
@@ -287,6 +288,7 @@ pub(crate) async fn within(
     let cancel = call.cancel.clone();
     let limit = clock.sleep(Duration::from_millis(timeout_ms.into()));
     tokio::select! {
+        biased;
         result = tool.run(call) => result,
         () = limit => {
             cancel.cancel();

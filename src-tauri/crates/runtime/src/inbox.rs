@@ -45,6 +45,16 @@ impl Driver {
         self.record(RunPaused {})
     }
 
+    /// Whether somebody wishes something that was not read yet.
+    pub(crate) async fn has_unread(&self) -> Result<bool, DriveError> {
+        let Some(run) = self.run.id else {
+            return Ok(false);
+        };
+        let rows = self.ports.log.wishes(run).await?;
+        let read = |row: &i64| self.taken.contains(row) || self.pauses.contains(row);
+        Ok(rows.iter().any(|(row, _)| !read(row)))
+    }
+
     /// The wish to pause was obeyed, or has nothing left to stop: it leaves the inbox.
     pub(crate) fn pause_no_longer(&mut self) {
         self.pause_wanted = false;

@@ -2,7 +2,7 @@
 
 use longrein_protocol::ToolSpec;
 use longrein_protocol::agent::Decision::{self, Allow, Ask, Deny};
-use longrein_protocol::gate::{ActionFacts, Check, CheckName};
+use longrein_protocol::gate::{ActionFacts, Actor, Check, CheckName};
 use longrein_protocol::tool::Effect;
 use serde_json::Value;
 
@@ -123,11 +123,13 @@ fn reach(facts: &ActionFacts) -> Check {
     }
 }
 
-/// An action that has started was counted then, so recovery is not stopped by its own count.
+/// An action that has started was counted then, so recovery is not stopped by its own count. What
+/// a person asks for themselves is not the model's to be limited.
 fn budget(run: &Run, action: &Action) -> Check {
     let name = CheckName::Budget;
+    let counts = action.attempt == 0 && action.by == Actor::Model;
     match run.limits.actions {
-        Some(limit) if action.attempt == 0 && run.used.actions >= limit => check(
+        Some(limit) if counts && run.used.actions >= limit => check(
             name,
             Deny,
             format!("the limit of {limit} actions is reached"),

@@ -181,12 +181,13 @@ impl Run {
         for action in self.acting() {
             match action.stage {
                 ActionStage::Proposed => {
-                    let waits = action.tool == FINISH || action.tool == ASK_PERSON;
-                    return match self.actions_reached().filter(|_| !waits) {
-                        Some(exceeded) if self.phase == Phase::Going => {
-                            Next::Append(vec![exceeded.into()])
-                        }
-                        _ => Next::Decide(action.id.clone()),
+                    // The limit is for what the model does by itself.
+                    let limited = action.by == Actor::Model
+                        && action.tool != FINISH
+                        && action.tool != ASK_PERSON;
+                    return match self.actions_reached().filter(|_| limited) {
+                        Some(exceeded) => Next::Append(vec![exceeded.into()]),
+                        None => Next::Decide(action.id.clone()),
                     };
                 }
                 ActionStage::ToAsk => return Next::Ask(action.id.clone()),
@@ -269,7 +270,7 @@ impl Run {
                 _ => false,
             };
             // What the limit does not cover any more starts alone, so that the gate refuses it.
-            let new = action.attempt == 0 && action.tool != ASK_PERSON;
+            let new = action.attempt == 0 && action.tool != ASK_PERSON && action.by == Actor::Model;
             let covered = !new || left > 0 || startable.is_empty();
             if may_run && ready && covered {
                 startable.push(action.id.clone());

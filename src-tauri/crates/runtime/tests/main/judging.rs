@@ -62,7 +62,7 @@ async fn a_judge_that_the_budget_does_not_cover_is_not_asked() {
     agent.done_when = serde_json::from_value(criterion).unwrap();
     agent.budget.tokens_in = Some(1_000);
     let run = stage.drive(agent, "Write it.").await.unwrap();
-    assert_eq!(handed_off(&run), Some(HandoffReason::Budget));
+    assert_eq!(handed_off(&run), Some(HandoffReason::Verification));
     assert_eq!(count(&stage.events(), "side.requested"), 0);
     assert!(!model.seen().iter().any(|seen| seen.contains(JUDGE)));
     let result = &run.results[0];

@@ -193,6 +193,33 @@ async fn taking_back_may_be_tried_again_when_it_did_not_work() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_driver_whose_run_was_taken_over_can_not_write_and_what_it_began_happens_once() {
+    let gate = longrein_testkit::Gate::new();
+    let once = Arc::new(workspace("once", Repeat::Once).held_before(&gate));
+    let mut stage = stage([once.clone()], "once");
+    let agent = stage.world.agent();
+    let mut first = stage.begin(agent, "Go.").await.unwrap();
+    let first = tokio::spawn(async move { first.drive(false).await });
+    gate.reached(1).await;
+    // The first driver has said on disk what it is about to do, and stands still.
+    let run = stage.drive_on().await.unwrap();
+    assert_eq!(handed_off(&run), Some(HandoffReason::Uncertain));
+    gate.open();
+    let fenced = first.await.unwrap().unwrap_err();
+    assert!(fenced.to_string().contains("taken over"), "{fenced}");
+    let settle = Wish::Settle {
+        action: run.actions[0].id.clone(),
+        verdict: Verdict::Happened,
+        result: None,
+        from: Surface::Command,
+    };
+    let run = stage.on_wish(settle).await;
+    assert_eq!(run.phase, Phase::Finished(Outcome::Unverified));
+    assert_eq!(once.done().len(), 1);
+    assert_eq!(count(&stage.events(), "action.started"), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn taking_back_that_is_cut_short_by_a_crash_is_looked_after_by_the_next_process() {
     let gate = longrein_testkit::Gate::new();
     let (mut stage, take_back) = undoable(take_back().held_after(&gate));

@@ -15,10 +15,12 @@ use super::scenario::{
 };
 use crate::world::SeededChance;
 
-/// The appends among which faults strike.
-const FAULTS_UP_TO: u32 = 60;
-/// The time within which things happen by themselves.
-const WITHIN_MS: u32 = 120_000;
+/// The appends among which most faults strike.
+const FAULTS_UP_TO: u32 = 30;
+/// The time within which most things happen by themselves: most runs take no longer.
+const SOON_MS: u32 = 3_000;
+/// The time within which the others do.
+const LATER_MS: u32 = 150_000;
 /// The most seconds by which the clock jumps, forward or back.
 const JUMP_SECONDS: u32 = 3_000;
 
@@ -39,6 +41,12 @@ impl Draw {
         of[self.below(of.len() as u32) as usize].clone()
     }
 
+    /// A time at which something happens.
+    fn time_ms(&mut self) -> u32 {
+        let within = self.one(&[SOON_MS, SOON_MS, LATER_MS]);
+        1 + self.below(within)
+    }
+
     fn some<T>(&mut self, most: u32, mut make: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let count = self.below(most + 1);
         (0..count).map(|_| make(self)).collect()
@@ -56,13 +64,13 @@ pub fn scenario(seed: u64) -> Scenario {
         replies: (0..replies).map(|_| reply(draw)).collect(),
         mishaps: draw.some(4, mishap),
         ratio_percent: draw.one(&[0, 60, 90, 125]),
-        manners: draw.some(5, manner),
+        manners: draw.some(8, manner),
         status_unknown: draw.one(&[0, 0, 1, 2, 5]),
         verdicts: draw.some(3, |draw| draw.hits(50)),
         person: person(draw),
         acts: draw.some(4, act),
         faults: draw.some(4, fault),
-        kills: draw.some(2, |draw| 1 + draw.below(WITHIN_MS)),
+        kills: draw.some(2, |draw| draw.time_ms()),
         jumps: draw.some(2, jump),
         leaves: draw.hits(30),
     }
@@ -94,7 +102,7 @@ fn agent(draw: &mut Draw) -> Agent {
 }
 
 fn rule(draw: &mut Draw) -> PolicyRule {
-    let tool = draw.one(&["post", "post", "put", "once", "order", "look"]);
+    let tool = draw.one(&["post", "post", "put", "once", "order", "write", "look"]);
     let decision = draw.one(&[
         Decision::Allow,
         Decision::Allow,
@@ -226,7 +234,7 @@ fn manner(draw: &mut Draw) -> Manner {
     let late = draw.below(TIMEOUT_MS * 2);
     Manner {
         tool: tool.to_owned(),
-        call: 1 + draw.below(3),
+        call: 1 + draw.below(2),
         lands: draw.one(&[
             Lands::AtOnce,
             Lands::AtOnce,
@@ -295,7 +303,7 @@ fn act(draw: &mut Draw) -> Act {
         "run.finished",
     ];
     let when = if draw.hits(50) {
-        When::At(draw.below(WITHIN_MS))
+        When::At(draw.time_ms())
     } else {
         When::Event(draw.one(EVENTS).to_owned(), 1 + draw.below(3))
     };
@@ -317,8 +325,9 @@ fn act(draw: &mut Draw) -> Act {
 }
 
 fn fault(draw: &mut Draw) -> DiskFault {
+    let up_to = draw.one(&[FAULTS_UP_TO, FAULTS_UP_TO, FAULTS_UP_TO * 3]);
     DiskFault {
-        append: 1 + draw.below(FAULTS_UP_TO),
+        append: 1 + draw.below(up_to),
         durable: draw.hits(50),
         what: draw.one(&[
             FaultWhat::Crash,
@@ -334,7 +343,7 @@ fn fault(draw: &mut Draw) -> DiskFault {
 fn jump(draw: &mut Draw) -> Jump {
     let by = draw.below(2 * JUMP_SECONDS + 1) as i32;
     Jump {
-        at_ms: draw.below(WITHIN_MS),
+        at_ms: draw.time_ms(),
         by_seconds: by - JUMP_SECONDS as i32,
     }
 }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use longrein_core::run::Run;
 use longrein_protocol::event::{ResumeReason, RunResumed};
+use longrein_protocol::wish::Wish;
 use longrein_protocol::{Event, Payload, RunId};
 use longrein_runtime::ports::Clock;
 use longrein_runtime::{DriveError, Driver, Ports, history};
-use longrein_store::MemoryLog;
+use longrein_store::{Log, MemoryLog};
 use tokio::runtime::Builder;
 
 use super::clock::SimClock;
@@ -197,7 +198,7 @@ impl Play {
             let driven = tokio::select! {
                 biased;
                 driven = driver.drive(stays) => driven,
-                () = person.acts(&waker) => return self.rests(driver.run(), clock),
+                () = person.acts(&waker) => return self.rests(driver.run(), clock).await,
             };
             if let Err(error) = driven {
                 return of_error(error);
@@ -209,7 +210,7 @@ impl Play {
                 return End::Rest;
             }
             if !person.goes_on().await {
-                return self.rests(driver.run(), clock);
+                return self.rests(driver.run(), clock).await;
             }
         }
         End::Fault(Violation {
@@ -252,10 +253,18 @@ impl Play {
     }
 
     /// Nobody does anything any more.
-    fn rests(&self, run: &Run, clock: &SimClock) -> End {
+    async fn rests(&self, run: &Run, clock: &SimClock) -> End {
+        let unread = self.disk.wishes(self.run).await;
         let mut state = self.outside.state();
         state.land_due(u64::MAX);
         state.laws.at_rest(clock.now());
+        // A run that waits for a person is paused when it goes on.
+        let unread = unread.unwrap_or_default().into_iter();
+        let mut unread = unread.filter(|(_, wish)| *wish != Wish::Pause);
+        if let Some((_, wish)) = unread.next() {
+            let how = format!("at rest, and nobody has read {wish:?}");
+            state.laws.broken(Law::NeverStuck, how);
+        }
         drop(state);
         match self.differs(run) {
             Some(violation) => End::Fault(violation),
