@@ -143,7 +143,8 @@ fn path_fault(path: &str, example: &str) -> Option<Fault> {
         return Some((format!("“{path}” is not a path."), like_this));
     }
     let parts: Vec<&str> = path.split('/').collect();
-    let leaves = path.starts_with(['/', '~']) || path.contains('\\') || parts.contains(&"..");
+    let leaves =
+        path.starts_with('/') || path.contains('\\') || parts[0] == "~" || parts.contains(&"..");
     if leaves {
         let message = format!("“{path}” is not beneath the workspace.");
         let remedy = format!("Give the path from the workspace down, as in {example}.");

@@ -119,7 +119,15 @@ fn a_pattern_of_paths_stays_beneath_the_workspace_and_says_something() {
         32:8 policy[11].path | No path is like “notes/”: it has an empty part or a “.”. | Leave those out; a folder with all in it is path = "notes/**".
     "#]],
     );
-    for path in [".", "*", "notes/**", "**/*.md", "a b/ü.txt", "notes/*/x"] {
+    for path in [
+        ".",
+        "*",
+        "notes/**",
+        "**/*.md",
+        "a b/ü.txt",
+        "notes/*/x",
+        "~draft.md",
+    ] {
         assert_eq!(problems(&rule(path)), "usable\n", "{path}");
     }
 }
