@@ -91,6 +91,11 @@ impl Sample {
         let agent: AgentSpec = serde_json::from_value(json!({"name": "research"})).unwrap();
         let title = self.text(9);
         let created = RunCreated {
+            price: None,
+            tainted: false,
+            private: false,
+            depth: 0,
+            root: None,
             agent_hash: BlobHash::of(b"research"),
             agent,
             model: "local/any".to_owned(),
@@ -172,6 +177,7 @@ impl Sample {
     fn requested(&mut self) -> Event {
         let bytes = self.numbers.wide().to_be_bytes();
         let requested = ModelRequested {
+            reserved_micro: 0,
             model: "local/any".to_owned(),
             attempt: 1,
             body_sha256: BlobHash::of(&bytes).to_string(),
@@ -212,6 +218,8 @@ impl Sample {
 
     fn proposed(&mut self, action: &ActionId, call: &str, tool: &str, arguments: &str) -> Event {
         self.event(ActionProposed {
+            by: longrein_protocol::gate::Actor::Model,
+            undoes: None,
             action: action.clone(),
             call: call.to_owned(),
             tool: tool.to_owned(),
@@ -223,6 +231,7 @@ impl Sample {
 
     fn decided(&mut self, action: &ActionId) -> Event {
         self.event(ActionDecided {
+            facts: longrein_protocol::gate::ActionFacts::default(),
             action: action.clone(),
             decision: Decision::Allow,
             why: "it only reads".to_owned(),
@@ -233,6 +242,7 @@ impl Sample {
     fn started(&mut self, action: &ActionId) -> Event {
         let key = BlobHash::of(format!("{} {action}", self.run).as_bytes()).to_string();
         self.event(ActionStarted {
+            credentials: Vec::new(),
             action: action.clone(),
             key: key[..32].to_owned(),
             attempt: 1,

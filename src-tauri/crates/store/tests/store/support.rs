@@ -118,9 +118,10 @@ impl AnyLog for MemoryLog {
 /// The line of a run as it stands.
 pub fn line_of(sample: &Sample) -> RunLine {
     RunLine {
+        cost_micro: None,
         run: sample.run.to_string(),
-            parent: None,
-            root: None,
+        parent: None,
+        root: None,
         title: "Which index fits on one machine?".to_owned(),
         agent: "research".to_owned(),
         model: "local/any".to_owned(),
