@@ -1,10 +1,10 @@
 //! What has to hold of every log and every world, whatever goes wrong. The laws are held against
 //! each event at the moment when it becomes durable, and against the world when it is touched.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
-use longrein_core::run::{Action, ActionStage, Next, Phase, Request, Run, WaitsFor};
+use longrein_core::run::{Action, ActionStage, Next, Phase, Run, WaitsFor};
 use longrein_protocol::agent::{Decision, PolicyRule};
 use longrein_protocol::event::{Payload, Verdict};
 use longrein_protocol::gate::Actor;
@@ -95,6 +95,8 @@ pub(super) struct Laws {
     pub violation: Option<Violation>,
     /// A law that is not held against anything: to see that another one catches the same fault.
     pub blind_to: Option<Law>,
+    /// The hashes of the requests that were announced.
+    announced: HashSet<String>,
     known: HashMap<ActionId, Known>,
     request_open: bool,
     side_open: bool,
@@ -145,7 +147,9 @@ impl Laws {
     fn silence(&mut self, now_ms: u64) {
         let quiet = now_ms.saturating_sub(self.quiet_since_ms);
         self.quiet_since_ms = now_ms;
-        let going = self.run.phase == Phase::Going;
+        // A run that delegated waits as long as those that it delegated to.
+        let delegates = self.run.open_children().next().is_some();
+        let going = self.run.phase == Phase::Going && !delegates;
         let waits = matches!(
             self.run.next(self.run.last_at),
             Next::Wait(WaitsFor::Person)
@@ -158,15 +162,25 @@ impl Laws {
         }
     }
 
+    fn closes(&mut self) {
+        if !std::mem::take(&mut self.request_open) {
+            self.broken(Law::RequestEndsOnce, "a request ends that is not open");
+        }
+    }
+
     /// What has to hold in the state before an event.
     fn before(&mut self, event: &Event) {
         match &event.payload {
-            Payload::ModelRequested(_) => self.opens(true),
-            Payload::SideRequested(_) => self.opens(false),
+            Payload::ModelRequested(requested) => {
+                self.announced.insert(requested.body_sha256.clone());
+                self.opens(true);
+            }
+            Payload::SideRequested(requested) => {
+                self.announced.insert(requested.body_sha256.clone());
+                self.opens(false);
+            }
             Payload::ModelResponded(_) | Payload::ModelFailed(_) | Payload::ModelAbandoned(_) => {
-                if !std::mem::take(&mut self.request_open) {
-                    self.broken(Law::RequestEndsOnce, "a request ends that is not open");
-                }
+                self.closes();
             }
             Payload::SideResponded(_) | Payload::SideFailed(_) => self.side_open = false,
             // A check that was cut short is made again; what its request used stays reserved.
@@ -329,18 +343,9 @@ impl Laws {
         }
     }
 
-    /// Whether a request that reaches the provider was announced.
-    pub fn request_arrives(&mut self, side: bool) {
-        let announced = match side {
-            true => self.run.side.is_some(),
-            false => matches!(self.run.request, Request::InFlight { .. }),
-        };
-        if !announced {
-            self.broken(
-                Law::FactBeforeEffect,
-                "a request arrives that is not on disk",
-            );
-        }
+    /// Whether a request with these bytes was announced.
+    pub fn has_announced(&self, sha256: &str) -> bool {
+        self.announced.contains(sha256)
     }
 
     /// Whether a call that reaches a tool was announced.
@@ -357,12 +362,18 @@ impl Laws {
     /// What has to hold when nothing happens any more.
     pub fn at_rest(&mut self, now: Millis) {
         let next = self.run.next(now);
-        if !matches!(next, Next::Stopped | Next::Wait(WaitsFor::Person)) {
+        let delegates = self.run.open_children().next().is_some();
+        let rests = match next {
+            Next::Stopped | Next::Wait(WaitsFor::Person) => true,
+            Next::Wait(WaitsFor::Actions) => delegates,
+            _ => false,
+        };
+        if !rests {
             self.broken(Law::NeverStuck, format!("at rest, and {next:?} is owed"));
         }
         // What was lost is looked after when the run goes on.
         let open = |action: &&Action| match action.stage {
-            ActionStage::Started => true,
+            ActionStage::Started => !delegates,
             ActionStage::Lost => self.run.phase == Phase::Going,
             _ => false,
         };
