@@ -177,7 +177,7 @@ const INTERPRETERS: &[Interpreter] = &[
 impl Reader {
     pub(super) fn code(&mut self, program: &str, words: &[Word], depth: usize) {
         if SHELLS.contains(&program) {
-            if self.shell(words, depth).is_none() {
+            if self.shell(program, words, depth).is_none() {
                 let why = "a shell runs what is not written out in the command";
                 self.unclear(format!("{why} ({program})"));
             }
@@ -211,7 +211,7 @@ impl Reader {
     }
 
     /// `sh -c TEXT`, or `sh FILE`. Anything else reads commands from where they can't be seen.
-    fn shell(&mut self, words: &[Word], depth: usize) -> Option<()> {
+    fn shell(&mut self, program: &str, words: &[Word], depth: usize) -> Option<()> {
         const SHELL: Options = Options {
             short: "abcefhilmnprtuvxBCEHPTo:O:",
             long: &[
@@ -231,6 +231,11 @@ impl Reader {
         }
         let first = given.operands.first()?;
         if given.has(&["-c"]) {
+            if !is_read_alike(program, &first.text) {
+                self.unclear(format!(
+                    "{program} may read its text in another way than bash"
+                ));
+            }
             // The words behind the text are its `$0`, `$1`: data.
             return self.text(first, depth);
         }
@@ -286,6 +291,22 @@ impl Interpreter {
     }
 }
 
+/// Whether a shell reads a text as bash does. Plainer ones know fewer signs, and run what stands
+/// within them; richer ones know more.
+fn is_read_alike(program: &str, text: &str) -> bool {
+    const BASH_ONLY: &[&str] = &[
+        "$'", "$\"", "&>", "|&", "[[", "((", "<<<", "<(", ">(", ";&", ";;&", "coproc", "function",
+        "select",
+    ];
+    match program {
+        "bash" | "rbash" => true,
+        "sh" | "dash" | "ash" => !BASH_ONLY.iter().any(|sign| text.contains(sign)),
+        _ => text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || " _./-'\"&|;:,@%\n".contains(letter)),
+    }
+}
+
 /// Whether a word is one of these options, alone, with its value, or among other letters.
 fn gives(word: &Word, options: &[&str]) -> bool {
     let text = word.text.as_str();
@@ -321,7 +342,12 @@ fn is_quiet_awk(words: &[Word]) -> bool {
         return true;
     };
     let text = program.text.replace("||", "");
-    let writes = text.contains("print") && text.contains('>');
+    // `print … > file`; elsewhere the sign compares.
+    let mut prints = text.split("print").skip(1);
+    let writes = prints.any(|rest| {
+        let end = rest.find([';', '}', '\n']).unwrap_or(rest.len());
+        rest[..end].contains('>')
+    });
     let runs = ["system", "getline", "|", "@load", "@include"];
     program.is_literal && !writes && !runs.iter().any(|word| text.contains(word))
 }

@@ -182,15 +182,15 @@ impl Reader {
         let program = program(&name.text);
         let read = match program.as_str() {
             "xargs" => self.xargs(rest, depth),
-            "find" => Some(self.find(rest, depth)),
-            "fd" | "fdfind" => Some(self.fd(rest, depth)),
+            "find" => self.find(rest, depth),
+            "fd" | "fdfind" => self.fd(rest, depth),
             "parallel" => self.parallel(rest, depth),
             "watch" => self.watch(rest, depth),
             "eval" => self.joined(rest, depth),
             "trap" => self.trap(rest, depth),
             "su" | "runuser" | "script" => self.with_text(rest, depth),
             "git" => self.git(rest, depth),
-            "command" if rest.first().is_some_and(|first| asks_only(first)) => Some(()),
+            "command" if rest.first().is_some_and(asks_only) => Some(()),
             _ => self.launcher(&program, rest, depth),
         };
         if read.is_none() {

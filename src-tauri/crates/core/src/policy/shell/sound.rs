@@ -37,32 +37,51 @@ pub(super) fn odd_characters(text: &str) -> Option<&'static str> {
         .then_some("the command holds a character that stands for an object")
 }
 
+/// How deep a tree may be.
+const DEPTH_LIMIT: usize = 400;
+
 /// Whether every byte of the text is in a part that the grammar knows, and every such part is
 /// what a shell takes it for.
 pub(super) fn is_sound(tree: &Tree, text: &str) -> bool {
     let mut cursor = tree.walk();
+    // The cursor knows its way up; a node has to look for it from the root.
+    let mut above: Vec<Node<'_>> = Vec::new();
     let mut end = 0;
     loop {
         let node = cursor.node();
-        if node.child_count() == 0 {
-            let is_known = text.get(end..node.start_byte()).is_some_and(is_blank)
-                && continues_between_blanks(text, end, node.start_byte())
-                && is_leaf_sound(node, text);
-            if !is_known {
-                return false;
-            }
-            end = node.end_byte();
+        if above.len() > DEPTH_LIMIT {
+            return false;
         }
-        if node.child_count() > 0 && cursor.goto_first_child() {
+        if cursor.goto_first_child() {
+            above.push(node);
             continue;
         }
+        if !is_leaf_after(text, end, node, &above) {
+            return false;
+        }
+        end = node.end_byte();
         while !cursor.goto_next_sibling() {
+            above.pop();
             if !cursor.goto_parent() {
                 return text.get(end..).is_some_and(is_blank)
                     && continues_between_blanks(text, end, text.len());
             }
         }
     }
+}
+
+/// Whether a leaf is sound, and only blanks stand between it and what ended before it.
+fn is_leaf_after(text: &str, end: usize, leaf: Node<'_>, above: &[Node<'_>]) -> bool {
+    let start = leaf.start_byte();
+    let Some(gap) = text.get(end..start) else {
+        return false;
+    };
+    let is_between = is_blank(gap) && continues_between_blanks(text, end, start);
+    // The grammar keeps the beginning of a here-document's text to itself.
+    let outer = above.iter().rev().find(|outer| outer.start_byte() < start);
+    let is_data = outer.is_some_and(|outer| outer.kind() == "heredoc_body") && !has_live(gap);
+    let parent = above.last().map_or("", |parent| parent.kind());
+    (is_between || is_data) && is_leaf_sound(leaf, parent, text)
 }
 
 /// Blanks, and line ends that a backslash takes away.
@@ -84,33 +103,46 @@ fn continues_between_blanks(text: &str, start: usize, end: usize) -> bool {
     })
 }
 
-fn is_leaf_sound(node: Node<'_>, text: &str) -> bool {
+fn is_leaf_sound(node: Node<'_>, parent: &str, text: &str) -> bool {
     let source = &text[node.byte_range()];
-    let parent = node.parent().map_or("", |parent| parent.kind());
     match node.kind() {
         "comment" => {
             !NEVER_WITH_COMMENTS.contains(&parent)
                 && !source.contains('\n')
                 && begins_word(text, node.start_byte())
         }
+        // Only a number that is a word by itself names a file.
+        "file_descriptor" => {
+            source.chars().all(|digit| digit.is_ascii_digit())
+                && text[..node.start_byte()]
+                    .chars()
+                    .next_back()
+                    .is_none_or(|before| " \t\n;&|()<>".contains(before))
+        }
         // Single quotes hold anything but themselves.
         "raw_string" => true,
         "ansi_c_string" => word::ansi_c(source).is_some(),
         // Looked at with its delimiter, which says whether anything in it is live.
         "heredoc_body" | "heredoc_start" | "heredoc_end" => true,
-        _ if !node.is_named() => true,
+        // Before a quotation it is a part of it, but the grammar sees two words.
+        "$" if !matches!(parent, "simple_expansion" | "string") => {
+            !text[node.end_byte()..].starts_with(['"', '\''])
+        }
+        // The signs of the grammar are what they are called, and hide nothing.
+        kind if !node.is_named() => source.trim() == kind.trim(),
         _ => !has_live(source),
     }
 }
 
-/// Whether a `#` at this place begins a comment for a shell.
+/// Whether a `#` at this place begins a comment for a shell: at the start, or behind a blank or a
+/// sign that no backslash keeps in the word before.
 fn begins_word(text: &str, at: usize) -> bool {
-    let before = text[..at].trim_end_matches([' ', '\t']);
-    let blanks = at - before.len();
-    let escaped = before.len() - before.trim_end_matches('\\').len();
-    let follows = before.is_empty() || before.ends_with(['\n', ';', '&', '|', '(', ')', '<', '>']);
-    // A backslash keeps the first blank in the word before.
-    (blanks > 0 || follows) && (escaped % 2 == 0 || blanks > 1)
+    const ENDS: [char; 9] = [' ', '\t', '\n', ';', '&', '|', '(', ')', '<'];
+    let Some(before) = text[..at].strip_suffix(ENDS) else {
+        return at == 0;
+    };
+    let backslashes = before.len() - before.trim_end_matches('\\').len();
+    backslashes.is_multiple_of(2)
 }
 
 /// Whether something in a text would be run or replaced by a shell: `$(`, `${`, a backtick.
@@ -124,6 +156,21 @@ pub(super) fn has_live(text: &str) -> bool {
             '`' => return true,
             '$' if matches!(letters.peek(), Some('(' | '{')) => return true,
             '<' | '>' if letters.peek() == Some(&'(') => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether an unquoted text holds a blank that no backslash keeps.
+pub(super) fn has_blank(text: &str) -> bool {
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => {
+                letters.next();
+            }
+            ' ' | '\t' | '\n' => return true,
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::is_local;
 use super::sound;
-use super::tree::{Walk, children};
+use super::tree::{Walk, children, is_word};
 use super::word::{self, Pieces, Word};
 
 /// Files that keep nothing of what is written to them.
@@ -38,7 +38,12 @@ impl Walk<'_, '_> {
     fn pieces_of_kind(&mut self, node: Node<'_>, pieces: &mut Pieces) {
         let source = self.source(node);
         match node.kind() {
-            "word" | "variable_name" | "test_operator" => pieces.push_bare(source),
+            "word" | "variable_name" | "test_operator" => {
+                if sound::has_blank(source) {
+                    self.unclear("two words are read as one", node);
+                }
+                pieces.push_bare(source);
+            }
             "number" if node.child_count() == 0 => pieces.push_bare(source),
             "raw_string" => {
                 let inner = source
@@ -60,6 +65,12 @@ impl Walk<'_, '_> {
             "arithmetic_expansion" => {
                 pieces.push_unknown();
                 self.calculation(node);
+                self.statements(node);
+            }
+            // Within backticks a backslash is taken away before the rest is read.
+            "command_substitution" if source.starts_with('`') && source.contains('\\') => {
+                pieces.push_unknown();
+                self.unclear("what stands in backticks is read in two ways", node);
                 self.statements(node);
             }
             "command_substitution"
@@ -89,7 +100,7 @@ impl Walk<'_, '_> {
             end = part.end_byte();
             match part.kind() {
                 "$" => pieces.push('$', false),
-                "``" => {}
+                "``" => self.unclear("backticks are read in two ways", node),
                 _ => self.pieces(part, pieces),
             }
         }
@@ -177,13 +188,13 @@ impl Walk<'_, '_> {
                 self.statements(node);
                 Vec::new()
             }
-            _ => self.to_file(node),
+            _ => self.file_redirect(node),
         }
     }
 
     /// `> file`. Writing to a file is recorded as a command of its own, `> file`, since a rule for
     /// a program says nothing of what its output overwrites.
-    fn to_file(&mut self, node: Node<'_>) -> Vec<Word> {
+    fn file_redirect(&mut self, node: Node<'_>) -> Vec<Word> {
         let mut operator = "";
         let mut words = Vec::new();
         for part in children(node) {
@@ -193,7 +204,12 @@ impl Walk<'_, '_> {
                 _ => words.push(self.word(part)),
             }
         }
-        if words.is_empty() {
+        // `{name}>` puts the number of the file into a variable.
+        if self.text[..node.start_byte()].ends_with('}') {
+            self.unclear("a redirection is read in two ways", node);
+        }
+        // `>&-` closes a file, and takes no place.
+        if words.is_empty() || operator.ends_with("&-") {
             return words;
         }
         let more = words.split_off(1);
@@ -239,7 +255,7 @@ impl Walk<'_, '_> {
         }
         let is_quoted = body.is_some_and(|body| body.is_quoted);
         let mut more = Vec::new();
-        for (at, part) in parts.iter().enumerate() {
+        for part in &parts {
             match part.kind() {
                 "heredoc_body" => {
                     self.reader.addresses_in(self.source(*part));
@@ -254,9 +270,7 @@ impl Walk<'_, '_> {
                     }
                 }
                 "file_redirect" | "herestring_redirect" => more.extend(self.redirect(*part)),
-                _ if node.field_name_for_child(at as u32) == Some("argument") => {
-                    more.push(self.word(*part));
-                }
+                _ if is_word(*part) => more.push(self.word(*part)),
                 _ => self.statement(*part),
             }
         }

@@ -38,6 +38,21 @@ const CONTAINERS: &[&str] = &[
     "while_statement",
 ];
 
+/// Those of them in which every word belongs to a command.
+const LISTS: &[&str] = &[
+    "compound_statement",
+    "do_group",
+    "elif_clause",
+    "else_clause",
+    "if_statement",
+    "list",
+    "negated_command",
+    "pipeline",
+    "program",
+    "subshell",
+    "while_statement",
+];
+
 /// Nodes that hold no command; `sound` has looked at their text.
 const LEAVES: &[&str] = &[
     "comment",
@@ -123,6 +138,11 @@ pub(super) struct Walk<'r, 't> {
     nesting: usize,
 }
 
+/// Whether a node is a word.
+pub(super) fn is_word(node: Node<'_>) -> bool {
+    WORDS.contains(&node.kind())
+}
+
 pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).collect()
@@ -154,7 +174,11 @@ impl<'t> Walk<'_, 't> {
     }
 
     pub(super) fn statements(&mut self, node: Node<'_>) {
+        let has_words = !LISTS.contains(&node.kind());
         for child in children(node) {
+            if !has_words && is_word(child) {
+                self.unclear("a word stands where a command is expected", node);
+            }
             self.statement(child);
         }
     }
@@ -207,7 +231,10 @@ impl<'t> Walk<'_, 't> {
     /// A simple command; `more` are words that the grammar has put behind a redirection.
     fn command(&mut self, node: Node<'_>, more: Vec<Word>) {
         let mut words = Vec::new();
+        let mut end = None;
         for child in children(node) {
+            self.follows(end, child, node);
+            end = Some(child.end_byte());
             match child.kind() {
                 "variable_assignment" => words.push(self.assignment(child)),
                 "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
@@ -231,13 +258,31 @@ impl<'t> Walk<'_, 't> {
         self.reader.simple(words, self.depth);
     }
 
+    /// Looks at what stands between two parts of a command: a blank, and no end of the line.
+    fn follows(&mut self, end: Option<usize>, part: Node<'_>, command: Node<'_>) {
+        let Some(end) = end else {
+            return;
+        };
+        let gap = self.text.get(end..part.start_byte()).unwrap_or_default();
+        if gap.is_empty() && !part.kind().ends_with("_redirect") {
+            self.unclear("two words without a blank between them", command);
+        }
+        if gap.replace("\\\n", "").contains('\n') {
+            self.unclear("the end of a line is read in two ways", command);
+        }
+    }
+
     /// A statement with redirections. Words behind one belong to the command before it, or are the
     /// command.
     fn redirected(&mut self, node: Node<'_>) {
         let mut command = None;
         let mut more = Vec::new();
         let mut others = Vec::new();
+        let mut end = None;
         for child in children(node) {
+            self.follows(end, child, node);
+            // What stands behind a here-document stands on a line of its own.
+            end = (child.kind() != "heredoc_redirect").then(|| child.end_byte());
             match child.kind() {
                 "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
                     more.extend(self.redirect(child));
@@ -245,6 +290,9 @@ impl<'t> Walk<'_, 't> {
                 "command" => command = Some(child),
                 _ => others.push(child),
             }
+        }
+        if others.iter().any(|other| is_word(*other)) {
+            self.unclear("a word stands where a command is expected", node);
         }
         let has_body = others.iter().any(|other| other.kind() != "comment");
         match command {

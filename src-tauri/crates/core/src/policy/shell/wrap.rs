@@ -61,61 +61,56 @@ impl Reader {
     }
 
     /// `find … -exec COMMAND ;`, for each of the ways to say so.
-    pub(super) fn find(&mut self, words: &[Word], depth: usize) {
+    pub(super) fn find(&mut self, words: &[Word], depth: usize) -> Option<()> {
         let mut rest = words;
         while let Some((word, after)) = rest.split_first() {
             rest = after;
+            // What is not written out at all may be any of these.
+            let is_written =
+                word.is_literal || word.text.contains(|letter: char| letter.is_ascii());
+            is_written.then_some(())?;
             if !matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
-                if !word.is_literal && !word.text.contains(|letter: char| letter.is_ascii()) {
-                    // It may be any of these.
-                    self.unclear("a condition of find is not written out");
-                }
                 continue;
             }
             let is_end = |word: &Word| matches!(word.text.as_str(), ";" | "+");
             let end = after.iter().position(is_end).unwrap_or(after.len());
-            let marks = ["{}".to_owned()];
-            let inner: Vec<Word> = after[..end]
-                .iter()
-                .map(|word| put_in(word, &marks))
-                .collect();
-            if !inner.is_empty() {
-                self.simple(inner, depth + 1);
-            }
+            self.for_each(&after[..end], "{}", depth);
             rest = &after[end..];
         }
+        Some(())
     }
 
     /// `fd … -x COMMAND ;`.
-    pub(super) fn fd(&mut self, words: &[Word], depth: usize) {
-        let runs =
-            |word: &Word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
-        let Some(at) = words.iter().position(runs) else {
-            let attached = words.iter().any(|word| {
-                word.text.starts_with("--exec")
-                    || word.text.starts_with("-x")
-                    || word.text.starts_with("-X")
-            });
-            if attached {
-                self.unclear("what fd runs is not written out in a way that is read");
+    pub(super) fn fd(&mut self, words: &[Word], depth: usize) -> Option<()> {
+        let mut rest = words;
+        while let Some((word, after)) = rest.split_first() {
+            rest = after;
+            let text = word.text.as_str();
+            if !matches!(text, "-x" | "-X" | "--exec" | "--exec-batch") {
+                // Its options may be joined, and then so are these.
+                let joined = text.starts_with("--exec=") || text.starts_with("--exec-batch=");
+                let letters = text.starts_with('-') && !text.starts_with("--");
+                let runs = joined || (letters && text.contains(['x', 'X']));
+                (word.is_literal && !runs).then_some(())?;
+                continue;
             }
-            return;
-        };
-        let after = &words[at + 1..];
-        let end = after
-            .iter()
-            .position(|word| word.text == ";")
-            .unwrap_or(after.len());
-        let marks = ["{".to_owned()];
-        let mut inner: Vec<Word> = after[..end]
-            .iter()
-            .map(|word| put_in(word, &marks))
-            .collect();
-        if !inner.is_empty() {
-            inner.push(Word::unknown(PUT_IN));
-            self.simple(inner, depth + 1);
+            let end = after.iter().position(|word| word.text == ";");
+            let end = end.unwrap_or(after.len());
+            self.for_each(&after[..end], "{", depth);
+            rest = &after[end..];
         }
-        self.fd(&after[end..], depth);
+        Some(())
+    }
+
+    /// A command that is run for what was found: put in at a mark, or else behind.
+    fn for_each(&mut self, words: &[Word], mark: &str, depth: usize) {
+        if words.is_empty() {
+            return;
+        }
+        let marks = [mark.to_owned()];
+        let mut inner: Vec<Word> = words.iter().map(|word| put_in(word, &marks)).collect();
+        inner.push(Word::unknown(PUT_IN));
+        self.simple(inner, depth + 1);
     }
 
     /// GNU parallel reads its command as a shell does, for each of its arguments.

@@ -1,6 +1,7 @@
 //! The gate: its eight checks as a table, what "always" makes, and what no trick gets past.
 
 mod binding;
+mod bounds;
 mod offered;
 mod red_team;
 mod standing;

@@ -112,7 +112,8 @@ fn always_makes_the_narrowest_rules_that_a_person_would_expect() {
             sh, only commands that begin with “git log”
         hook.send {"url":"https://evil.com\\@good.com/"}
         up.load {"file":"../secret.md"}
-    "#]].assert_eq(&lines);
+    "#]]
+    .assert_eq(&lines);
 }
 
 #[test]
