@@ -40,11 +40,12 @@ impl PublishArtifact {
             },
         });
         let description = "Delivers a file to the person. In HTML and Markdown, cite sources in \
-            the text as [S1] or [S1: \"exact words of the source\"]: the harness checks the words \
-            against the source and renders links and the list of references, so write neither \
-            yourself. A few words about the page itself may go into <header>, <aside> or <footer>. \
-            A page carries everything itself: no frames, no addresses to load from, and no scripts \
-            where its claims are checked. Publish again after every change.";
+            the text as [S1] or [S1: \"exact words of the source\"]: the harness checks the words, \
+            and every number beside a citation with its unit, against the source. It renders links \
+            and the list of references, so write neither yourself. A few words about the page itself \
+            may go into <header>, <aside> or <footer>. A page carries everything itself: no frames, \
+            no addresses to load from, and no scripts where its claims are checked. Publish again \
+            after every change.";
         let spec = ToolSpec {
             effect: Effect::Workspace,
             timeout_ms: TIMEOUT_MS,

@@ -177,6 +177,11 @@ impl Walk {
         if names.contains(&"h1") && self.heading.len() < 4 * PLACE_BYTES {
             self.heading.push_str(text);
         }
+        // The numbers along the axes of a drawing.
+        if names.contains(&"svg") && !text.contains(char::is_alphabetic) && tokens(text).is_empty()
+        {
+            return;
+        }
         let voice = voice(&names);
         let (id, part) = block_of(node);
         let number = *self.numbers.entry((id, voice)).or_insert_with(|| {
@@ -197,7 +202,7 @@ impl Walk {
             return;
         }
         if names.contains(&"sup") {
-            self.blocks[number].1.power(text);
+            self.blocks[number].1.raise(text);
         }
         let mut from = 0;
         for found in tokens(text) {
@@ -403,13 +408,12 @@ impl Block {
         }
     }
 
-    /// A raised number after a ten is its power, not more of its digits.
-    fn power(&mut self, raised: &str) {
-        let ten = self.text.strip_suffix("10").is_some_and(|before| {
-            !before.ends_with(|letter: char| letter.is_ascii_digit() || letter == '.')
-        });
+    /// A raised number is a power or the mark of a note, and no more digits or letters of what
+    /// stands before it.
+    fn raise(&mut self, raised: &str) {
         let number = raised.trim_start_matches(['-', '\u{2212}']);
-        if ten && number.starts_with(|letter: char| letter.is_ascii_digit()) {
+        let goes_on = self.text.ends_with(char::is_alphanumeric);
+        if goes_on && number.starts_with(|letter: char| letter.is_ascii_digit()) {
             self.text.push('^');
         }
     }

@@ -148,12 +148,12 @@ async fn a_text_has_and_has_not_what_its_patterns_say() {
     let desk = Desk::new();
     desk.put(
         "report.md",
-        "# Report\n\n## Sources\n\nTODO: more \u{1b}[31mwords.\n",
+        "# Report\n\n## Sources\n\nDRAFT: more \u{1b}[31mwords.\n",
     );
     let mut told = Vec::new();
     for criterion in [
-        text("report.md", &["^## Sources$", "(?i)report"], &["FIXME"]),
-        text("report.md", &["^## Limits$", "Report"], &["TODO: .*"]),
+        text("report.md", &["^## Sources$", "(?i)report"], &["SECRET"]),
+        text("report.md", &["^## Limits$", "Report"], &["DRAFT: .*"]),
         text("report.md", &["("], &[]),
         text("report.md", &["a{1000}{1000}{1000}"], &[]),
         text("none.md", &["x"], &[]),
@@ -161,13 +161,13 @@ async fn a_text_has_and_has_not_what_its_patterns_say() {
     ] {
         told.push(desk.verify(criterion).await);
     }
-    std::fs::write(desk.folder.path().join("report.md"), b"TODO\xff").unwrap();
-    told.push(desk.verify(text("report.md", &[], &["TODO"])).await);
+    std::fs::write(desk.folder.path().join("report.md"), b"DRAFT\xff").unwrap();
+    told.push(desk.verify(text("report.md", &[], &["DRAFT"])).await);
     expect![[r#"
         report.md has the words that it must have: holds: 3 of 3 patterns as wanted
         report.md has the words that it must have: does not hold: 1 of 3 patterns as wanted
         - report.md has nothing that matches “^## Limits$”, which it must have.
-        - report.md has “TODO: more \u{1b}[31mwords.” in line 5, which matches “TODO: .*”; it must not have that.
+        - report.md has “DRAFT: more \u{1b}[31mwords.” in line 5, which matches “DRAFT: .*”; it must not have that.
         report.md has the words that it must have: does not hold: it could not be checked
         - the pattern “(” of this agent can't be used: unclosed group. The person has to mend it in the agent's file.
         report.md has the words that it must have: does not hold: it could not be checked

@@ -9,6 +9,7 @@
 mod dates;
 mod decimal;
 mod groups;
+mod index;
 mod labels;
 mod lead;
 mod passage;

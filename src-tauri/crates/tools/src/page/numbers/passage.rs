@@ -1,12 +1,12 @@
 //! What a source says in numbers, where a page cites it.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use longrein_protocol::source::{SourceMeta, TextRange};
 
 use super::decimal::Decimal;
-use super::same::{Named, around, distance, keys, same};
+use super::index::Index;
+use super::same::{Named, around, same};
 use super::scan::numbers;
 use super::{Convention, Kind, Meaning, Number};
 
@@ -16,6 +16,10 @@ const AROUND_BYTES: usize = 1_500;
 const WHOLE_LIMIT_BYTES: usize = 2 * 1024 * 1024;
 /// How much of a text is read for how it writes its decimals.
 const CONVENTION_BYTES: usize = 256 * 1024;
+/// How much of a text may say when it was written.
+const HEAD_BYTES: usize = 2_000;
+/// What is read as a year there.
+const YEARS: Range<u32> = 1_400..2_200;
 /// The longest word that the end of a passage may cut.
 const WORD_LIMIT_BYTES: usize = 40;
 
@@ -24,14 +28,12 @@ pub(in crate::page) struct SourceNumbers<'s> {
     text: &'s str,
     convention: Convention,
     passages: Vec<Range<usize>>,
-    numbers: Vec<Number>,
-    /// Of `numbers`, by value.
-    index: BTreeMap<Decimal, Vec<usize>>,
+    numbers: Index,
     named: Named,
     /// What title, date and name of the source say; they are no part of its text.
     about: Vec<Number>,
     /// The whole text's numbers, once they were needed.
-    whole: Option<Vec<Number>>,
+    whole: Option<Index>,
 }
 
 /// What became of a number.
@@ -76,76 +78,49 @@ impl<'s> SourceNumbers<'s> {
                 ..number
             }));
         }
-        let mut index: BTreeMap<Decimal, Vec<usize>> = BTreeMap::new();
-        for (place, number) in found.iter().enumerate() {
-            for key in keys(number) {
-                index.entry(key).or_default().push(place);
-            }
-        }
         Self {
             text,
             convention,
             passages,
-            numbers: found,
-            index,
+            numbers: Index::new(found),
             named,
-            about: about(meta),
+            about: about(meta, text),
             whole: None,
         }
     }
 
     /// Looks for what a page writes; nearest to the words that it quotes there.
     pub(in crate::page) fn find(&mut self, wanted: &Number, quoted: &[Range<usize>]) -> Held {
-        let there = self.candidates(wanted);
-        let holds = there
-            .into_iter()
-            .filter(|number| same(wanted, number, &self.named) && self.year_agrees(wanted, number));
-        let apart = |number: &&Number| {
-            let apart = quoted.iter().map(|quote| apart(&number.range, quote));
-            apart.min().unwrap_or(0)
-        };
-        if let Some(number) = holds.min_by_key(apart) {
-            return Held::Found(Some(number.range.clone()));
-        }
-        let told =
-            |number: &Number| same(wanted, number, &self.named) && self.year_agrees(wanted, number);
-        if self.about.iter().any(told) || self.has_parts(wanted) {
-            return Held::Found(None);
+        if let Some(held) = self.found(wanted, quoted) {
+            return held;
         }
         if let Some(range) = self.beyond(wanted) {
             return Held::Beyond(range);
         }
-        let near = self.numbers.iter().filter_map(|number| {
-            let off = distance(wanted, number)?;
-            Some((off, apart(&number), number))
-        });
-        let nearest = near.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-        nearest.map_or(Held::Missing, |(_, _, number)| {
-            Held::Near(number.range.clone())
-        })
+        let nearest = self.numbers.nearest(wanted, |number| off(number, quoted));
+        nearest.map_or(Held::Missing, |number| Held::Near(number.range.clone()))
+    }
+
+    fn found(&self, wanted: &Number, quoted: &[Range<usize>]) -> Option<Held> {
+        let holds = |number: &&Number| {
+            same(wanted, number, &self.named) && self.year_agrees(wanted, number)
+        };
+        let mut there = self.numbers.candidates(wanted).filter(holds);
+        let number = if quoted.is_empty() {
+            there.next()
+        } else {
+            there.min_by_key(|number| off(number, quoted))
+        };
+        if let Some(number) = number {
+            return Some(Held::Found(Some(number.range.clone())));
+        }
+        let told = self.about.iter().any(|number| holds(&number)) || self.has_parts(wanted);
+        told.then_some(Held::Found(None))
     }
 
     /// The source's words around a place that was found.
     pub(in crate::page) fn words(&self, range: &Range<usize>) -> String {
         around(self.text, range)
-    }
-
-    fn candidates(&self, wanted: &Number) -> Vec<&Number> {
-        if !matches!(wanted.kind, Kind::Quantity(_)) {
-            return self.numbers.iter().collect();
-        }
-        let mut places: Vec<usize> = keys(wanted)
-            .iter()
-            .filter_map(|key| self.index.get(key))
-            .flatten()
-            .copied()
-            .collect();
-        places.sort_unstable();
-        places.dedup();
-        places
-            .into_iter()
-            .map(|place| &self.numbers[place])
-            .collect()
     }
 
     /// A day without its year is the wanted one only if the source names that year elsewhere.
@@ -161,8 +136,10 @@ impl<'s> SourceNumbers<'s> {
 
     /// Whether the source names this whole number anywhere in its passages or of itself.
     fn counts(&self, wanted: u32) -> bool {
-        let by_key = self.index.get(&Decimal::of(wanted)).into_iter().flatten();
-        let mut there = by_key.map(|place| &self.numbers[*place]).chain(&self.about);
+        let mut there = self
+            .numbers
+            .of_value(Decimal::of(wanted))
+            .chain(&self.about);
         there.any(|number| number.counts() == Some(wanted))
     }
 
@@ -182,7 +159,9 @@ impl<'s> SourceNumbers<'s> {
             return None;
         }
         let (text, convention) = (self.text, self.convention);
-        let whole = self.whole.get_or_insert_with(|| numbers(text, convention));
+        let whole = self
+            .whole
+            .get_or_insert_with(|| Index::new(numbers(text, convention)));
         let inside = |range: &Range<usize>| {
             self.passages
                 .iter()
@@ -190,7 +169,7 @@ impl<'s> SourceNumbers<'s> {
         };
         let nothing = Named::default();
         whole
-            .iter()
+            .candidates(wanted)
             .find(|number| same(wanted, number, &nothing) && !inside(&number.range))
             .map(|number| number.range.clone())
     }
@@ -239,12 +218,21 @@ fn leaves_out(between: &str) -> bool {
         && !own.iter().any(|word| between.ends_with(word))
 }
 
-/// The numbers that a source's records say of it.
-fn about(meta: &SourceMeta) -> Vec<Number> {
+/// The numbers that a source's records say of it, and the days and years at the beginning of its
+/// text, where a document without records says when it was written.
+fn about(meta: &SourceMeta, text: &str) -> Vec<Number> {
     let told = [Some(&meta.title), meta.date.as_ref(), meta.file.as_ref()];
+    let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
+    let dated = numbers(head, Convention::Unknown)
+        .into_iter()
+        .filter(|number| match number.kind {
+            Kind::Date(_) => true,
+            _ => number.counts().is_some_and(|year| YEARS.contains(&year)),
+        });
     told.into_iter()
         .flatten()
         .flat_map(|text| numbers(text, Convention::Unknown))
+        .chain(dated)
         .collect()
 }
 
@@ -290,6 +278,12 @@ fn merged(text: &str, mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
         }
     }
     merged
+}
+
+/// How far a number is from the nearest of the quoted words.
+fn off(number: &Number, quoted: &[Range<usize>]) -> usize {
+    let apart = quoted.iter().map(|quote| apart(&number.range, quote));
+    apart.min().unwrap_or(0)
 }
 
 /// How far two ranges are apart; 0 where they overlap.

@@ -15,6 +15,8 @@ use super::{Convention, Date, Kind, Meaning, Number, words};
 const NUMBERS_LIMIT: usize = 100_000;
 /// How far the words around a number are read.
 const AROUND_BYTES: usize = 80;
+/// How far the address is read that a digit stands in.
+const ADDRESS_BYTES: usize = 400;
 
 /// The numbers of `text` in order.
 pub(in crate::page) fn numbers(text: &str, convention: Convention) -> Vec<Number> {
@@ -107,7 +109,7 @@ impl Scan<'_> {
 
     /// The end of the address that the digit stands in.
     fn address(&self, start: usize) -> Option<usize> {
-        let from = self.text[..start].ceil_char_boundary(start.saturating_sub(AROUND_BYTES));
+        let from = self.text[..start].ceil_char_boundary(start.saturating_sub(ADDRESS_BYTES));
         let before = &self.text[from..start];
         let begin = before
             .char_indices()
@@ -115,7 +117,7 @@ impl Scan<'_> {
             .find(|(_, letter)| letter.is_whitespace())
             .map_or(from, |(offset, blank)| from + offset + blank.len_utf8());
         let rest = &self.text[start..];
-        let near = &rest[..rest.floor_char_boundary(AROUND_BYTES)];
+        let near = &rest[..rest.floor_char_boundary(ADDRESS_BYTES)];
         let end = near.find(char::is_whitespace).unwrap_or(near.len());
         let written = self.text[begin..start + end].to_ascii_lowercase();
         let written = written.trim_start_matches(['(', '<', '[', '"']);

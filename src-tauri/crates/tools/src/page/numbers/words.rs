@@ -1,5 +1,7 @@
 //! Numbers in words, and words that say that something became less.
 
+use std::ops::Range;
+
 use super::decimal::Decimal;
 use super::suffix::{gap, suffix, word};
 use super::units::{self, Sense, Unit};
@@ -83,6 +85,33 @@ const FACTORS: &[(&str, u32)] = &[
     ("vervierfacht", 4),
 ];
 
+/// Places in an order. A source may have them where a page has `2nd`; by themselves they state no
+/// number.
+const PLACES: &[(&str, u32)] = &[
+    ("first", 1),
+    ("second", 2),
+    ("third", 3),
+    ("fourth", 4),
+    ("fifth", 5),
+    ("sixth", 6),
+    ("seventh", 7),
+    ("eighth", 8),
+    ("ninth", 9),
+    ("tenth", 10),
+    ("eleventh", 11),
+    ("twelfth", 12),
+    ("erste", 1),
+    ("ersten", 1),
+    ("zweite", 2),
+    ("zweiten", 2),
+    ("dritte", 3),
+    ("dritten", 3),
+    ("vierte", 4),
+    ("vierten", 4),
+    ("fünfte", 5),
+    ("fünften", 5),
+];
+
 /// How far back a word is looked for that says that something became less.
 const FALLS_BYTES: usize = 60;
 
@@ -139,31 +168,43 @@ pub(super) fn numbers(text: &str) -> Vec<Number> {
     while let Some(offset) = text[at..].find(char::is_alphabetic) {
         let start = at + offset;
         let written = word(&text[start..]);
+        let lower = written.to_lowercase();
+        if let Some((_, place)) = PLACES.iter().find(|(place, _)| *place == lower) {
+            at = start + written.len();
+            let meanings = vec![Meaning::bare(Decimal::of(*place))];
+            found.push(Number {
+                states: false,
+                ..spelled(text, start..at, meanings)
+            });
+            continue;
+        }
         let Some((value, end)) = value(text, start, written) else {
             at = start + letters(&text[start..]);
             continue;
         };
-        at = end;
-        let lower = written.to_lowercase();
         let factor = FACTORS.iter().any(|(factor, _)| *factor == lower) || lower.ends_with("fold");
         let (meanings, end) = if factor {
             (vec![times(Decimal::of(value))], end)
         } else {
             with_suffix(value, text, end)
         };
-        found.push(Number {
-            kind: Kind::Quantity(meanings),
-            negative: false,
-            falls: falls(&text[..start]),
-            names: true,
-            spelled: true,
-            joined: false,
-            states: true,
-            range: start..end,
-        });
-        at = at.max(end);
+        found.push(spelled(text, start..end, meanings));
+        at = end;
     }
     found
+}
+
+fn spelled(text: &str, range: Range<usize>, meanings: Vec<Meaning>) -> Number {
+    Number {
+        kind: Kind::Quantity(meanings),
+        negative: false,
+        falls: falls(&text[..range.start]),
+        names: true,
+        spelled: true,
+        joined: false,
+        states: true,
+        range,
+    }
 }
 
 /// The bytes of the letters that `text` begins with.

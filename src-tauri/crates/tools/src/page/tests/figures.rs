@@ -184,7 +184,7 @@ fn a_citation_covers_the_numbers_of_its_block_its_row_and_its_table() {
          <table><caption>Measured in 2031 [S1]</caption><tr><th>#</th><th>5 GB</th></tr>\
          <tr><td>1</td><td>HNSW</td><td>338 GB</td></tr><tr><td>2</td><td>Flat</td><td>307 GB</td><td>[S2: \"took 12 ms and 307 GB\"]</td></tr>\
          <tr><td>7</td><td>None</td><td>3 GB</td></tr></table>\
-         <figure><svg><text>21,400 per second</text></svg><figcaption>Figure 2: 8 ms [S1]</figcaption></figure>",
+         <figure><svg><text>50</text><text>100 %</text><text>21,400 per second</text></svg><figcaption>Figure 2: 8 ms [S1]</figcaption></figure>",
         expect![[r#"
             number_found S1 “338 GB”: It needs 338 GB.
             number_not_found S1 “3 ms”: It has 3 ms.
@@ -199,6 +199,22 @@ fn a_citation_covers_the_numbers_of_its_block_its_row_and_its_table() {
             cited S1: 21,400 per second Figure 2: 8 ms
             number_found S1 “21,400”: 21,400 per second Figure 2: 8 ms
             number_not_found S1 “8 ms”: 21,400 per second Figure 2: 8 ms
+        "#]],
+    );
+}
+
+#[test]
+fn a_raised_number_is_a_power_or_a_note() {
+    check_against(
+        &measured(),
+        Media::Html,
+        "<p>It holds 10<sup>8</sup> vectors<sup>1</sup> in 345 GB<sup>2</sup> or 10<sup>7</sup>, since 2031<sup>3</sup> [S1].</p>",
+        expect![[r#"
+            cited S1: It holds 10^8 vectors^1 in 345 GB^2 or 10^7, since 2031^3.
+            number_found S1 “10^8”: It holds 10^8 vectors^1 in 345 GB^2 or 10^7, since 2031^3.
+            number_not_found S1 “345 GB”: It holds 10^8 vectors^1 in 345 GB^2 or 10^7, since 2031^3.
+            number_not_found S1 “10^7”: It holds 10^8 vectors^1 in 345 GB^2 or 10^7, since 2031^3.
+            number_found S1 “2031”: It holds 10^8 vectors^1 in 345 GB^2 or 10^7, since 2031^3.
         "#]],
     );
 }

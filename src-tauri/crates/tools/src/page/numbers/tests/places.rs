@@ -61,6 +61,37 @@ fn days_and_years_are_found_in_every_form() {
 }
 
 #[test]
+fn a_document_says_at_its_beginning_when_it_was_written() {
+    let text = format!(
+        "Smith et al. Received 4 May 2019, 17 pages. {}Then it took 5 s.",
+        "Words. ".repeat(400)
+    );
+    let shown = TextRange {
+        start: text.len() as u32 - 20,
+        end: text.len() as u32,
+        page: None,
+    };
+    check_in(
+        &text,
+        &SourceMeta::default(),
+        &[shown],
+        &[
+            "Smith (2019) measured 5 s.",
+            "It has 17 pages.",
+            "It was received on 4 May 2019.",
+        ],
+        expect![[r#"
+            Smith (2019) measured 5 s.
+                "2019" = its title or date; "5 s" = "5 s"
+            It has 17 pages.
+                "17" beyond "Received 4 May 2019, 17 pages. Words. Words. Words."
+            It was received on 4 May 2019.
+                "4 May 2019" = its title or date
+        "#]],
+    );
+}
+
+#[test]
 fn times_ratios_and_versions_are_compared_as_they_are_written() {
     check(
         "At 14:30, with a ratio of 3:1, version 1.2.3 on 10.0.0.1 in 2020/21, v2.4.1.",
@@ -171,12 +202,15 @@ fn what_was_not_shown_is_told_apart_from_what_is_not_there() {
 #[test]
 fn names_count_where_a_source_has_them() {
     check(
-        "Larkspur-100M was read at p95 with SHA-256 keys, by an 8-bit code (int8), 768d.",
+        "Larkspur-100M was read at p95 with SHA-256 keys, by an 8-bit code (int8), 768d, in the second generation, one third of it.",
         &[
+            "In its 2nd generation, 1/3 of it.",
             "It holds 100 million vectors at the 95th percentile.",
             "It has 256 keys of 8 bits and 768 dimensions.",
         ],
         expect![[r#"
+            In its 2nd generation, 1/3 of it.
+                "2nd" = "second"; "1/3" = its title or date
             It holds 100 million vectors at the 95th percentile.
                 "100 million" = "100M"; "95th" = "95"
             It has 256 keys of 8 bits and 768 dimensions.
