@@ -26,6 +26,7 @@ pub fn names() -> Vec<&'static str> {
         "post",
         "put",
         "take_back",
+        "delegate",
         "ask_person",
         "finish",
     ]
@@ -109,7 +110,7 @@ fn schema(name: &str) -> Value {
         "take_back" => json!({"type": "object", "properties": {"receipt": {"type": "string"}}}),
         "order_status" => json!({"type": "object", "properties": {"key": {"type": "string"}}}),
         "ask_person" => json!({"type": "object", "properties": {"question": {"type": "string"}}}),
-        "finish" => json!({"type": "object"}),
+        "finish" | "delegate" => json!({"type": "object"}),
         _ => json!({"type": "object", "properties": number}),
     }
 }

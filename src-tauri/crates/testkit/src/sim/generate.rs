@@ -62,6 +62,7 @@ pub fn scenario(seed: u64) -> Scenario {
         seed,
         agent: agent(draw),
         replies: (0..replies).map(|_| reply(draw)).collect(),
+        child_replies: draw.some(4, child_reply),
         mishaps: draw.some(4, mishap),
         ratio_percent: draw.one(&[0, 60, 90, 125]),
         manners: draw.some(8, manner),
@@ -159,7 +160,36 @@ fn reply(draw: &mut Draw) -> Reply {
     }
 }
 
+/// A child has no children of its own.
+fn child_reply(draw: &mut Draw) -> Reply {
+    let mut reply = reply(draw);
+    for call in &mut reply.calls {
+        if call.tool == "delegate" {
+            call.tool = "look".to_owned();
+        }
+    }
+    reply
+}
+
+fn delegation(draw: &mut Draw) -> Call {
+    let tasks = draw.some(3, |draw| {
+        let mut task = json!({"title": "A part", "brief": "Do your part."});
+        if draw.hits(30) {
+            task["budget_share"] = draw.one(&[0.1, 0.4, 0.8]).into();
+        }
+        task
+    });
+    Call {
+        tool: "delegate".to_owned(),
+        arguments: json!({ "tasks": tasks }).to_string(),
+        id: None,
+    }
+}
+
 fn call(draw: &mut Draw) -> Call {
+    if draw.hits(6) {
+        return delegation(draw);
+    }
     const TOOLS: &[&str] = &[
         "look",
         "page",

@@ -8,6 +8,7 @@ use longrein_core::dialect::Dialect;
 use longrein_models::openai_chat::ChatDialect;
 use longrein_protocol::block::{ModelErrorClass, StopReason, Usage};
 use longrein_runtime::ports::{Clock, Model, ModelCall, ModelError, ModelReply, ReplyBlock};
+use longrein_runtime::wire;
 
 use super::clock::SimClock;
 use super::outside::Outside;
@@ -16,6 +17,9 @@ use crate::request::SeenRequest;
 
 /// What a judge is told; by it the provider knows a judge's request.
 pub(super) const JUDGE: &str = "You judge in the simulated world.";
+
+/// What every request of the root run has: the person's first words. Others are of children.
+const ROOT: &str = r#""content":"Go."}"#;
 
 /// How long an answer takes.
 const LATENCY: Duration = Duration::from_millis(100);
@@ -36,11 +40,8 @@ impl SimModel {
     }
 
     /// Counts the request and says what goes wrong with it.
-    fn arrives(&self, side: bool) -> (u32, Option<MishapKind>) {
-        let mut state = self.outside.state();
-        state.laws.request_arrives(side);
-        state.requests += 1;
-        let number = state.requests;
+    fn arrives(&self, body: &[u8]) -> (u32, Option<MishapKind>) {
+        let number = self.outside.state().request_arrives(&wire::sha256(body));
         let mishaps = self.outside.scenario.mishaps.iter();
         let mut mishaps = mishaps.filter(|mishap| mishap.request == number);
         (number, mishaps.next().map(|mishap| mishap.what.clone()))
@@ -54,7 +55,11 @@ impl SimModel {
             let holds = self.outside.scenario.verdicts.get(checks).copied();
             return words(if holds.unwrap_or(true) { "yes" } else { "no" });
         }
-        let replies = &self.outside.scenario.replies;
+        let scenario = &self.outside.scenario;
+        let replies = match request.contains(ROOT) {
+            true => &scenario.replies,
+            false => &scenario.child_replies,
+        };
         let next = replies.get(request.replies() as usize);
         next.cloned().unwrap_or_else(|| words("Done."))
     }
@@ -80,7 +85,7 @@ impl Model for SimModel {
             body: call.body.clone(),
         };
         let side = request.contains(JUDGE);
-        let (number, mishap) = self.arrives(side);
+        let (number, mishap) = self.arrives(&call.body);
         request.number = number;
         match mishap {
             Some(MishapKind::Refused(class, after_ms)) => {

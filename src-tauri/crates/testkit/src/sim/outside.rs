@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use longrein_core::run::Phase;
 use longrein_protocol::event::Price;
 use longrein_protocol::gate::{Scope, StandingRule};
 use longrein_protocol::tool::{Effect, Repeat};
-use longrein_protocol::{ActionId, BlobHash, Event, ToolSpec};
+use longrein_protocol::{ActionId, BlobHash, Event, Millis, RunId, ToolSpec};
 use longrein_runtime::ports::ToolCall;
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -46,6 +47,8 @@ pub struct Landing {
 #[derive(Default)]
 pub(super) struct State {
     pub laws: Laws,
+    /// The laws of the runs that were delegated to.
+    pub children: BTreeMap<RunId, Laws>,
     /// Effects, in the order in which they happened.
     pub landings: Vec<Landing>,
     pending: Vec<(u64, Landing)>,
@@ -120,8 +123,14 @@ impl Outside {
     pub fn committed(&self, events: &[Event], now_ms: u64) {
         let mut state = self.state();
         for event in events {
-            state.laws.committed(event, now_ms);
+            let root = state.laws.run.id.unwrap_or(event.run);
+            let laws = match event.run == root {
+                true => &mut state.laws,
+                false => state.children.entry(event.run).or_default(),
+            };
+            laws.committed(event, now_ms);
         }
+        state.gather();
         drop(state);
         self.changed.notify_one();
     }
@@ -140,9 +149,63 @@ impl Outside {
 }
 
 impl State {
+    /// The root's laws, and those of the runs that were delegated to.
+    pub fn all(&self) -> impl Iterator<Item = &Laws> {
+        std::iter::once(&self.laws).chain(self.children.values())
+    }
+
+    /// What was found in a run that was delegated to counts as found.
+    pub fn gather(&mut self) {
+        for child in self.children.values_mut() {
+            self.laws.uncertain |= child.uncertain;
+            if let Some(violation) = child.violation.take() {
+                let how = format!("in a child: {}", violation.how);
+                self.laws.broken(violation.law, how);
+            }
+        }
+    }
+
+    /// A process begins: the time until its first events is nobody's silence.
+    pub fn process_begins(&mut self, now_ms: u64) {
+        self.laws.process_begins(now_ms);
+        let children = self.children.values_mut();
+        children.for_each(|laws| laws.process_begins(now_ms));
+    }
+
+    /// Nothing happens any more. A run that stands still may leave those that it delegated to
+    /// where they are.
+    pub fn at_rest(&mut self, now: Millis) {
+        self.laws.at_rest(now);
+        if !matches!(self.laws.run.phase, Phase::Paused | Phase::HandedOff { .. }) {
+            self.children
+                .values_mut()
+                .for_each(|laws| laws.at_rest(now));
+        }
+        self.gather();
+    }
+
+    /// A request reaches the provider: holds the laws against it, and counts it.
+    pub fn request_arrives(&mut self, sha256: &str) -> u32 {
+        if !self.all().any(|laws| laws.has_announced(sha256)) {
+            let how = "a request arrives that is not on disk";
+            self.laws.broken(Law::FactBeforeEffect, how);
+        }
+        self.requests += 1;
+        self.requests
+    }
+
+    fn laws_of(&mut self, action: &ActionId) -> &mut Laws {
+        let mut children = self.children.values_mut();
+        match children.find(|laws| laws.run.action(action).is_some()) {
+            Some(laws) => laws,
+            None => &mut self.laws,
+        }
+    }
+
     /// A call reaches a tool: holds the laws against it, and gives what its effect will be.
     pub fn arrives(&mut self, spec: &ToolSpec, call: &ToolCall) -> Landing {
-        let action = self.laws.run.action(&call.action).cloned();
+        let action = self.laws_of(&call.action).run.action(&call.action);
+        let action = action.cloned();
         let mut arguments = call.arguments.clone();
         if let (Some(name), Some(fields)) = (&spec.recovery.key_argument, arguments.as_object_mut())
         {
@@ -153,8 +216,9 @@ impl State {
             .as_ref()
             .is_some_and(|action| action.tool == spec.name);
         if is_action || spec.effect != Effect::Read {
-            self.laws
+            self.laws_of(&call.action)
                 .call_arrives(&spec.name, &call.action, call.attempt);
+            self.gather();
         }
         let effective = action
             .filter(|_| is_action)

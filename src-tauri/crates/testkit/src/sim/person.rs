@@ -13,6 +13,7 @@ use longrein_runtime::ports::Clock;
 use longrein_store::{Log, MemoryLog};
 
 use super::clock::SimClock;
+use super::laws::Laws;
 use super::outside::{Outside, State};
 use super::scenario::{Answer, Deed, OnHandoff, When};
 
@@ -33,6 +34,7 @@ pub(super) struct Person {
 
 /// What the person is about to do, and how it is remembered.
 struct Plan {
+    run: RunId,
     memo: String,
     wait_ms: u64,
     does: Vec<Doing>,
@@ -88,55 +90,59 @@ impl Person {
         self.clock.sleep(Duration::from_millis(plan.wait_ms)).await;
         self.outside.state().done.insert(plan.memo);
         for doing in plan.does {
-            self.does(doing).await;
+            self.does(plan.run, doing).await;
         }
         true
     }
 
     /// What still waits for an answer, although one was given, is answered in the plain way.
     async fn looks_again(&self) -> bool {
-        let wish = {
-            let mut state = self.outside.state();
-            let answered = |state: &State, action: &Action| {
-                !state.done.contains(&format!("again {}", action.id))
-                    && place(&state.laws.asked, &action.id).is_some_and(|place| {
-                        let approvals = &self.outside.scenario.person.approvals;
-                        approvals.get(place) != Some(&Answer::Never)
-                    })
-            };
-            let actions = &state.laws.run.actions;
-            let asked = actions
-                .iter()
-                .find(|action| action.stage == ActionStage::Asked && answered(&state, action));
-            let Some(asked) = asked.cloned() else {
-                return false;
-            };
-            state.done.insert(format!("again {}", asked.id));
-            approve(&asked, None, None)
+        let Some((run, action)) = self.still_asked() else {
+            return false;
         };
-        self.does(Doing::Wish(wish)).await;
+        self.outside.state().done.insert(again(&action));
+        let wish = approve(&action, None, None);
+        self.does(run, Doing::Wish(wish)).await;
         true
     }
 
-    async fn does(&self, doing: Doing) {
+    fn still_asked(&self) -> Option<(RunId, Action)> {
+        let state = self.outside.state();
+        let approvals = &self.outside.scenario.person.approvals;
+        state.all().find_map(|laws| {
+            let asked = laws.run.actions.iter().find(|action| {
+                let place = place(&laws.asked, &action.id);
+                let answer = place.and_then(|place| approvals.get(place));
+                action.stage == ActionStage::Asked
+                    && answer != Some(&Answer::Never)
+                    && !state.done.contains(&again(action))
+            });
+            Some((laws.run.id?, asked?.clone()))
+        })
+    }
+
+    async fn does(&self, run: RunId, doing: Doing) {
         match doing {
-            Doing::Wish(wish) => self.posts(wish).await,
+            Doing::Wish(wish) => self.posts(run, wish).await,
             Doing::Undo(tool) => {
                 if let Some(action) = self.last_of(&tool).await {
                     let from = Surface::Command;
-                    self.posts(Wish::Undo { action, from }).await;
+                    self.posts(run, Wish::Undo { action, from }).await;
                 }
             }
             Doing::ApproveStale => {
                 let asked = self.outside.state().laws.asked.last().cloned();
                 if let Some(action) = asked {
-                    self.posts(Wish::Approve {
-                        action,
-                        seen: BlobHash::of(b"not what was shown"),
-                        edit: None,
-                        always: None,
-                        from: Surface::Window,
-                    })
+                    self.posts(
+                        run,
+                        Wish::Approve {
+                            action,
+                            seen: BlobHash::of(b"not what was shown"),
+                            edit: None,
+                            always: None,
+                            from: Surface::Window,
+                        },
+                    )
                     .await;
                 }
             }
@@ -151,9 +157,9 @@ impl Person {
         }
     }
 
-    async fn posts(&self, wish: Wish) {
+    async fn posts(&self, run: RunId, wish: Wish) {
         // Before the run is on disk there is nobody to wish anything of.
-        let _ = self.inbox.post_wish(self.run, wish, POSTED_AT).await;
+        let _ = self.inbox.post_wish(run, wish, POSTED_AT).await;
     }
 
     /// The last action of a tool that ended well.
@@ -206,13 +212,17 @@ impl Person {
         let mut acts = acts.filter(|(_, act)| self.is_due(&state, &act.when));
         let act = acts.find_map(|(number, act)| {
             let plan = Plan {
+                run: self.run,
                 memo: act_memo(number),
                 wait_ms: 0,
                 does: vec![deed(&act.does)],
             };
             Some(plan).filter(|plan| new(plan))
         });
-        act.or_else(|| self.answers(&state).into_iter().find(|plan| new(plan)))
+        act.or_else(|| {
+            let mut plans = state.all().flat_map(|laws| self.answers(&state, laws));
+            plans.find(|plan| new(plan))
+        })
     }
 
     fn is_due(&self, state: &State, when: &When) -> bool {
@@ -222,39 +232,26 @@ impl Person {
         }
     }
 
-    /// What the person is asked, with their answers.
-    fn answers(&self, state: &State) -> Vec<Plan> {
+    /// What the person is asked by one run, with their answers.
+    fn answers(&self, state: &State, laws: &Laws) -> Vec<Plan> {
         let person = &self.outside.scenario.person;
-        let run = &state.laws.run;
-        let wait_ms = u64::from(person.thinks_ms);
-        let plan = |memo: String, wishes: Vec<Wish>| Plan {
-            memo,
+        let run = &laws.run;
+        let id = run.id.unwrap_or(self.run);
+        let plan = |memo: String, wait_ms: u64, wishes: Vec<Wish>| Plan {
+            run: id,
+            memo: format!("{id} {memo}"),
             wait_ms,
             does: wishes.into_iter().map(Doing::Wish).collect(),
         };
+        let thinks_ms = u64::from(person.thinks_ms);
         let mut plans = Vec::new();
         for action in &run.actions {
-            let id = &action.id;
-            if action.stage == ActionStage::Asked
-                && let Some(place) = place(&state.laws.asked, id)
-            {
-                let answer = person.approvals.get(place).unwrap_or(&Answer::Approve);
-                plans.push(plan(format!("approval {place}"), approval(action, answer)));
-            }
-            if action.stage == ActionStage::Questioned
-                && let Some(place) = place(&state.laws.questioned, id)
-            {
-                let text = person.answers.get(place).map_or("Yes.", String::as_str);
-                let answer = Wish::Answer {
-                    action: id.clone(),
-                    text: text.to_owned(),
-                    from: Surface::Window,
-                };
-                plans.push(plan(format!("question {place}"), vec![answer]));
+            if let Some((memo, wishes)) = self.answer(laws, action) {
+                plans.push(plan(memo, thinks_ms, wishes));
             }
         }
         if run.acceptance != Acceptance::None && run.phase == Phase::Going {
-            let asked = state.laws.count("acceptance.requested");
+            let asked = laws.count("acceptance.requested");
             let accepted = person.acceptances.get(asked as usize - 1).copied();
             let accepted = accepted.unwrap_or(true);
             let accept = Wish::Accept {
@@ -262,25 +259,49 @@ impl Person {
                 note: if accepted { "" } else { "Not yet." }.to_owned(),
                 from: Surface::Window,
             };
-            plans.push(plan(format!("acceptance {asked}"), vec![accept]));
+            plans.push(plan(format!("acceptance {asked}"), thinks_ms, vec![accept]));
         }
         match run.phase {
-            Phase::HandedOff { reason, .. } => {
-                let number = state.laws.count("run.handed_off");
+            // A child that is handed over has ended for its parent.
+            Phase::HandedOff { reason, .. } if id == self.run => {
+                let number = laws.count("run.handed_off");
                 let wishes = self.takes_over(state, reason, number as usize - 1);
-                plans.push(plan(format!("handoff {number}"), wishes));
+                plans.push(plan(format!("handoff {number}"), thinks_ms, wishes));
             }
             Phase::Paused => {
-                let number = state.laws.count("run.paused");
-                plans.push(Plan {
-                    memo: format!("pause {number}"),
-                    wait_ms: PAUSE_MS,
-                    does: vec![Doing::Wish(Wish::Resume)],
-                });
+                let number = laws.count("run.paused");
+                plans.push(plan(
+                    format!("pause {number}"),
+                    PAUSE_MS,
+                    vec![Wish::Resume],
+                ));
             }
             _ => {}
         }
         plans
+    }
+
+    /// What one action asks of the person, and what they say.
+    fn answer(&self, laws: &Laws, action: &Action) -> Option<(String, Vec<Wish>)> {
+        let person = &self.outside.scenario.person;
+        match action.stage {
+            ActionStage::Asked => {
+                let place = place(&laws.asked, &action.id)?;
+                let answer = person.approvals.get(place).unwrap_or(&Answer::Approve);
+                Some((format!("approval {place}"), approval(action, answer)))
+            }
+            ActionStage::Questioned => {
+                let place = place(&laws.questioned, &action.id)?;
+                let text = person.answers.get(place).map_or("Yes.", String::as_str);
+                let answer = Wish::Answer {
+                    action: action.id.clone(),
+                    text: text.to_owned(),
+                    from: Surface::Window,
+                };
+                Some((format!("question {place}"), vec![answer]))
+            }
+            _ => None,
+        }
     }
 
     /// What the person does with a run that was handed to them.
@@ -327,6 +348,10 @@ impl Person {
             from: Surface::Command,
         }
     }
+}
+
+fn again(action: &Action) -> String {
+    format!("again {}", action.id)
 }
 
 fn act_memo(number: usize) -> String {

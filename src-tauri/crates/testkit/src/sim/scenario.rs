@@ -27,6 +27,10 @@ pub struct Scenario {
     /// What the model answers, in order; beyond the last one it says that it is done.
     #[serde(skip_serializing_if = "plain")]
     pub replies: Vec<Reply>,
+    /// What the model of a run that was delegated to answers, in order; beyond the last one it
+    /// says that it is done.
+    #[serde(skip_serializing_if = "plain")]
+    pub child_replies: Vec<Reply>,
     /// What goes wrong with requests.
     #[serde(skip_serializing_if = "plain")]
     pub mishaps: Vec<Mishap>,

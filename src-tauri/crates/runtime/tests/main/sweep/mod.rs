@@ -126,6 +126,9 @@ mod whole {
             UNVERIFIED,
             &[("run.paused", 1), ("turn.started", 2)],
         );
+        let parts = [("child.spawned", 2), ("child.finished", 2)];
+        ends("children", UNVERIFIED, &parts);
+        ends("leaving", UNVERIFIED, &approvals);
         ends(
             "late",
             UNVERIFIED,
