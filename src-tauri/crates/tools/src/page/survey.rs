@@ -182,20 +182,7 @@ impl Walk {
         {
             return;
         }
-        let voice = voice(&names);
-        let (id, part) = block_of(node);
-        let number = *self.numbers.entry((id, voice)).or_insert_with(|| {
-            self.blocks.push(((id, voice), Block::default()));
-            self.blocks.len() - 1
-        });
-        if self.blocks[number]
-            .1
-            .part
-            .replace(part)
-            .is_some_and(|before| before != part)
-        {
-            self.blocks[number].1.words(" ");
-        }
+        let number = self.block(node, voice(&names));
         if let Some(name) = names.iter().find(|name| takes_no_link(name)) {
             self.misplaced(text, &format!("<{name}>"));
             self.blocks[number].1.words(text);
@@ -204,6 +191,29 @@ impl Walk {
         if names.contains(&"sup") {
             self.blocks[number].1.raise(text);
         }
+        self.cite(node, text, number);
+    }
+
+    /// The number of the block that the text at `node` belongs to.
+    fn block(&mut self, node: NodeRef<'_, Node>, voice: Voice) -> usize {
+        let (id, part) = block_of(node);
+        let number = *self.numbers.entry((id, voice)).or_insert_with(|| {
+            self.blocks.push(((id, voice), Block::default()));
+            self.blocks.len() - 1
+        });
+        let block = &mut self.blocks[number].1;
+        if block
+            .part
+            .replace(part)
+            .is_some_and(|before| before != part)
+        {
+            block.words(" ");
+        }
+        number
+    }
+
+    /// Takes up text with the citations in it.
+    fn cite(&mut self, node: NodeRef<'_, Node>, text: &str, number: usize) {
         let mut from = 0;
         for found in tokens(text) {
             match found {

@@ -348,7 +348,7 @@ fn ranges_lists_and_signs_are_read_as_they_are_meant() {
 }
 
 #[test]
-fn no_text_is_too_odd_to_be_read_and_each_says_what_it_says() {
+fn no_text_is_too_odd_to_be_read() {
     let long = "9".repeat(10_000);
     for text in [
         "",
@@ -388,56 +388,16 @@ fn no_text_is_too_odd_to_be_read_and_each_says_what_it_says() {
             source.find(&number, &[]);
         }
     }
-    let pieces = [
-        "1",
-        "23",
-        "400",
-        "0",
-        ".",
-        ",",
-        " ",
-        "\u{a0}",
-        "-",
-        "−",
-        "–",
-        "/",
-        ":",
-        "$",
-        "€",
-        "%",
-        "°C",
-        "×",
-        "x",
-        "10^",
-        "⁶",
-        "e",
-        "m",
-        "k",
-        "GB",
-        "million",
-        "per",
-        "s",
-        "May",
-        "2031",
-        "st",
-        "two",
-        "hundred",
-        "und",
-        "tausend",
-        "(",
-        ")",
-        "[",
-        "]",
-        "\n",
-        "**",
-        "é",
-        "Ω",
-        "\u{1f600}",
-        "S",
-        "@",
-        "fold",
-        "to",
-    ];
+    let many = "1 ms, ".repeat(50_000);
+    assert_eq!(numbers(&many, Convention::Unknown).len(), 50_000);
+}
+
+#[test]
+fn every_text_says_what_it_says() {
+    let signs = "1 23 400 0 . , - − – / : $ € % °C × x 10^ ⁶ e m k GB million per s May 2031 st two \
+        hundred und tausend ( ) [ ] ** é Ω \u{1f600} S @ fold to";
+    let mut pieces: Vec<&str> = signs.split_whitespace().collect();
+    pieces.extend([" ", "\u{a0}", "\n"]);
     // Mixed by a generator of its own, so that every run reads the same texts.
     let mut seed = 7u64;
     for _ in 0..5_000 {
@@ -461,6 +421,4 @@ fn no_text_is_too_odd_to_be_read_and_each_says_what_it_says() {
             );
         }
     }
-    let many = "1 ms, ".repeat(50_000);
-    assert_eq!(numbers(&many, Convention::Unknown).len(), 50_000);
 }
