@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use longrein_protocol::{Event, RunId};
+use longrein_protocol::{Event, Payload, RunId};
 use longrein_store::{Changes, Damage, Log as _, Store};
 use tokio::sync::watch;
 
@@ -64,7 +64,7 @@ impl Follower {
     /// What reading gives.
     pub async fn ready(&mut self) -> Result<Option<Followed>, AppError> {
         if let Some(event) = self.read.pop_front() {
-            return Ok(Some(Followed::Event(Box::new(event))));
+            return Ok(Some(self.committed(event)));
         }
         let reading = self
             .store
@@ -73,10 +73,18 @@ impl Follower {
         self.next_seq += reading.events.len() as u32;
         self.read.extend(reading.events);
         match (self.read.pop_front(), reading.damage) {
-            (Some(event), _) => Ok(Some(Followed::Event(Box::new(event)))),
+            (Some(event), _) => Ok(Some(self.committed(event))),
             (None, Some(damage)) => Ok(Some(Followed::Damaged(damage))),
             (None, None) => Ok(None),
         }
+    }
+
+    /// A response takes the place of its provisional text, which is not told after it.
+    fn committed(&mut self, event: Event) -> Followed {
+        if matches!(event.payload, Payload::ModelResponded(_)) {
+            self.live.mark_unchanged();
+        }
+        Followed::Event(Box::new(event))
     }
 
     /// The next thing that happens. Cancel-safe.

@@ -139,7 +139,8 @@ export class RunModel {
           }
           break;
         case 'provisional':
-          this.provisional = { text: update.text, thinking: update.thinking };
+          // Text that comes late has its row already, or belongs to nothing any more.
+          this.provisional = this.head?.state === 'running' && (update.text || update.thinking) ? { text: update.text, thinking: update.thinking } : null;
           break;
         case 'problem':
           this.problem = new HostError('unreadable', update.message, '');

@@ -155,6 +155,21 @@ describe('a run on the screen', () => {
     expect(model.problem?.remedy).not.toBe('');
   });
 
+  it('shows no text that comes after the run has stopped, and none that is empty', async () => {
+    const late: ViewUpdate = { kind: 'provisional', text: 'Done.', thinking: '' };
+    const ended = await opened('accepted');
+    ended.host.send('01JE7', [late]);
+    ended.frame();
+    expect(ended.model.provisional).toBeNull();
+    const going = await opened('streaming');
+    going.host.send('01JE7', [late]);
+    going.frame();
+    expect(going.model.provisional?.text).toBe('Done.');
+    going.host.send('01JE7', [{ kind: 'provisional', text: '', thinking: '' }]);
+    going.frame();
+    expect(going.model.provisional).toBeNull();
+  });
+
   it('hears nothing more after its end', async () => {
     const { host, model, frame } = await opened('streaming');
     model.end();
