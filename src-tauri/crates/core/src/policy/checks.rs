@@ -20,12 +20,12 @@ pub(super) fn all(
     facts: &ActionFacts,
 ) -> Vec<Check> {
     let spec = run.tool(&action.tool);
-    let matter = Matter::of(action, arguments, facts);
+    let matter = Matter::of(action, spec, arguments, facts);
     let rules = in_force(run);
     vec![
         granted(run, action, spec),
         schema(arguments),
-        check(CheckName::Effect, Allow, effect_in_words(action.effect)),
+        check(CheckName::Effect, Allow, effect_in_words(matter.effect)),
         secrets(spec, facts),
         reach(facts),
         budget(run, action),

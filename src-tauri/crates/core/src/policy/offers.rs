@@ -27,7 +27,10 @@ pub fn offers(
         return Vec::new();
     };
     let leads_out = facts.paths.iter().any(|path| path.real.is_none());
-    let spoken = verdict(&in_force(run), Matter::of(action, arguments, facts));
+    let spoken = verdict(
+        &in_force(run),
+        Matter::of(action, Some(spec), arguments, facts),
+    );
     let ruled = spoken.is_some_and(|(decision, _)| decision != Decision::Allow);
     if leads_out || ruled || !facts.unclear.is_empty() {
         return Vec::new();

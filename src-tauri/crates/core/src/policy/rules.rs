@@ -12,6 +12,7 @@
 //!   compound command. A rule that names a path or host says nothing of commands, and a rule that
 //!   names no tool says nothing of what it does not name; such an action it does not cover.
 
+use longrein_protocol::ToolSpec;
 use longrein_protocol::agent::{Decision, PolicyRule};
 use longrein_protocol::gate::{ActionFacts, Scope, StandingRule, UrlFact};
 use longrein_protocol::tool::Effect;
@@ -42,10 +43,18 @@ pub(super) struct Matter<'a> {
 }
 
 impl<'a> Matter<'a> {
-    pub(super) fn of(action: &'a Action, arguments: &'a Value, facts: &'a ActionFacts) -> Self {
+    /// The effect is the worse of what was declared when the action was asked for and what is
+    /// declared now.
+    pub(super) fn of(
+        action: &'a Action,
+        spec: Option<&ToolSpec>,
+        arguments: &'a Value,
+        facts: &'a ActionFacts,
+    ) -> Self {
+        let declared = spec.map_or(Effect::Irreversible, |spec| spec.effect);
         Self {
             tool: &action.tool,
-            effect: action.effect,
+            effect: action.effect.max(declared),
             arguments,
             facts,
         }

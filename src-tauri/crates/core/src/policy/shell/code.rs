@@ -43,6 +43,9 @@ const OPAQUE: &[&str] = &[
     "xonsh",
 ];
 
+/// What sets variables by their names.
+const SETTING: &[&str] = &["getopts", "mapfile", "printf", "read", "readarray"];
+
 /// Options of programs that name a program, or change where one reaches.
 const RUNNING_OPTIONS: &[(&str, &[&str])] = &[
     ("ack", &["--pager"]),
@@ -202,6 +205,11 @@ impl Reader {
         if interpreter.is_some_and(|interpreter| !interpreter.runs_file(words)) {
             self.unclear(format!("{program} runs code that is not read"));
         }
+        // `printf` only sets one with this option; its other words are data.
+        let sets = program != "printf" || words.first().is_some_and(|word| word.text == "-v");
+        if SETTING.contains(&program) && sets && words.iter().any(sets_for_programs) {
+            self.unclear(format!("{program} sets a variable that programs may read"));
+        }
         if matches!(program, "awk" | "gawk" | "mawk" | "nawk") && !is_quiet_awk(words) {
             self.unclear(format!("{program} runs a program that may run others"));
         }
@@ -289,6 +297,18 @@ impl Interpreter {
         // Without a file, the code comes from the input.
         false
     }
+}
+
+/// Whether a word is the name of a variable that programs may read.
+fn sets_for_programs(word: &Word) -> bool {
+    let is_name = word
+        .text
+        .chars()
+        .all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_');
+    let begins = word
+        .text
+        .starts_with(|first: char| first.is_ascii_uppercase() || first == '_');
+    (is_name && begins) || (!word.is_literal && word.is_unknown_from_start())
 }
 
 /// Whether a shell reads a text as bash does. Plainer ones know fewer signs, and run what stands

@@ -124,10 +124,16 @@ fn is_leaf_sound(node: Node<'_>, parent: &str, text: &str) -> bool {
         "ansi_c_string" => word::ansi_c(source).is_some(),
         // Looked at with its delimiter, which says whether anything in it is live.
         "heredoc_body" | "heredoc_start" | "heredoc_end" => true,
-        // Before a quotation it is a part of it, but the grammar sees two words.
+        // A sign by itself only where nothing follows that it would belong to.
         "$" if !matches!(parent, "simple_expansion" | "string") => {
-            !text[node.end_byte()..].starts_with(['"', '\''])
+            let next = text[node.end_byte()..].chars().next();
+            let belongs =
+                |next: char| next.is_ascii_alphanumeric() || "\"'$_{([@*#?!-\\".contains(next);
+            source == "$" && !next.is_some_and(belongs)
         }
+        "variable_name" => source
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_'),
         // The signs of the grammar are what they are called, and hide nothing.
         kind if !node.is_named() => source.trim() == kind.trim(),
         _ => !has_live(source),

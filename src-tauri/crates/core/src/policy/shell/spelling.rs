@@ -197,11 +197,17 @@ impl Walk<'_, '_> {
     fn file_redirect(&mut self, node: Node<'_>) -> Vec<Word> {
         let mut operator = "";
         let mut words = Vec::new();
+        let mut end = None;
         for part in children(node) {
+            let before = end.replace(part.end_byte()).filter(|_| is_word(part));
             match part.kind() {
                 "file_descriptor" | "comment" => {}
                 kind if !part.is_named() => operator = kind,
-                _ => words.push(self.word(part)),
+                _ => {
+                    // The first may stand at the sign itself.
+                    self.follows(before.filter(|_| !words.is_empty()), part, node);
+                    words.push(self.word(part));
+                }
             }
         }
         // `{name}>` puts the number of the file into a variable.
@@ -255,7 +261,12 @@ impl Walk<'_, '_> {
         }
         let is_quoted = body.is_some_and(|body| body.is_quoted);
         let mut more = Vec::new();
+        let mut end = None;
         for part in &parts {
+            let before = end.replace(part.end_byte());
+            if is_word(*part) {
+                self.follows(before, *part, node);
+            }
             match part.kind() {
                 "heredoc_body" => {
                     self.reader.addresses_in(self.source(*part));

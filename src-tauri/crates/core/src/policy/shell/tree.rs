@@ -259,7 +259,7 @@ impl<'t> Walk<'_, 't> {
     }
 
     /// Looks at what stands between two parts of a command: a blank, and no end of the line.
-    fn follows(&mut self, end: Option<usize>, part: Node<'_>, command: Node<'_>) {
+    pub(super) fn follows(&mut self, end: Option<usize>, part: Node<'_>, command: Node<'_>) {
         let Some(end) = end else {
             return;
         };

@@ -119,3 +119,14 @@ fn grants_cover_what_they_name_and_nothing_else() {
         assert_eq!(is_granted(&allow, tool), *expected, "{allow:?} {tool}");
     }
 }
+
+#[test]
+fn an_effect_that_is_declared_worse_later_counts() {
+    let mut run = run_with(&[]);
+    let action = world::action(&run, "look", &json!({}));
+    for tool in &mut run.tools {
+        tool.effect = longrein_protocol::Effect::Irreversible;
+    }
+    let decided = world::decide_action(&run, &action, &json!({}));
+    assert_eq!(decided.decision, Decision::Ask, "{}", decided.why);
+}
