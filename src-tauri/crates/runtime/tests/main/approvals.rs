@@ -46,7 +46,7 @@ async fn an_edit_reaches_the_tool_and_what_was_proposed_is_kept_beside_it() {
     stage.reopen();
     let run = stage.on_wish(wish).await;
     assert_eq!(run.phase, Phase::Finished(Outcome::Unverified));
-    assert_eq!(post.done(), [edited.clone()]);
+    assert_eq!(post.done(), std::slice::from_ref(&edited));
     let kept = arguments(&stage.events());
     let text = |value: Value| Body::Text(value.to_string());
     assert_eq!(

@@ -72,6 +72,7 @@ pub fn scenario(seed: u64) -> Scenario {
         acts: draw.some(4, act),
         faults: draw.some(4, fault),
         kills: draw.some(2, |draw| draw.time_ms()),
+        lets_go: draw.some(1, Draw::time_ms),
         jumps: draw.some(2, jump),
         leaves: draw.hits(30),
     }

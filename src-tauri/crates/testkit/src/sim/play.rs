@@ -161,30 +161,33 @@ impl Play {
             chance: Arc::new(SeededChance::new(seed)),
             world: Arc::new(world),
         };
-        let kill = async {
-            let kills = &self.outside.scenario.kills;
-            let now_ms = clock.monotonic_ms();
-            let later = kills
-                .iter()
-                .map(|at| u64::from(*at))
-                .filter(|at| *at > now_ms);
-            match later.min() {
-                Some(at) => clock.sleep(Duration::from_millis(at - now_ms)).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             () = self.outside.killed.notified() => End::Gone,
-            () = kill => { disk.crash(); End::Gone }
+            () = next_of(&self.outside.scenario.kills, clock) => { disk.crash(); End::Gone }
             end = self.drives(ports, &disk, clock) => end,
         }
     }
 
     async fn drives(&self, ports: Ports, disk: &MemoryLog, clock: &Arc<SimClock>) -> End {
+        loop {
+            let drives = self.drives_until_let_go(ports.clone(), disk, clock);
+            if let Some(end) = drives.await {
+                return end;
+            }
+        }
+    }
+
+    /// Drives to the end; `None`: the process let the run go.
+    async fn drives_until_let_go(
+        &self,
+        ports: Ports,
+        disk: &MemoryLog,
+        clock: &Arc<SimClock>,
+    ) -> Option<End> {
         let mut driver = match self.takes_up(ports, disk).await {
             Ok(driver) => driver,
-            Err(error) => return of_error(error),
+            Err(error) => return Some(of_error(error)),
         };
         let person = Person {
             outside: self.outside.clone(),
@@ -198,25 +201,26 @@ impl Play {
             let driven = tokio::select! {
                 biased;
                 driven = driver.drive(stays) => driven,
-                () = person.acts(&waker) => return self.rests(driver.run(), clock).await,
+                () = next_of(&self.outside.scenario.lets_go, clock) => return None,
+                () = person.acts(&waker) => return Some(self.rests(driver.run(), clock).await),
             };
             if let Err(error) = driven {
-                return of_error(error);
+                return Some(of_error(error));
             }
             if let Some(violation) = self.differs(driver.run()) {
-                return End::Fault(violation);
+                return Some(End::Fault(violation));
             }
             if self.outside.state().laws.violation.is_some() {
-                return End::Rest;
+                return Some(End::Rest);
             }
             if !person.goes_on().await {
-                return self.rests(driver.run(), clock).await;
+                return Some(self.rests(driver.run(), clock).await);
             }
         }
-        End::Fault(Violation {
+        Some(End::Fault(Violation {
             law: Law::NeverStuck,
             how: "the run stops and goes on without end".to_owned(),
-        })
+        }))
     }
 
     /// A driver for the run as the disk has it, as the app would make one.
@@ -309,6 +313,16 @@ impl Play {
             uncertain: state.laws.uncertain,
             events,
         }
+    }
+}
+
+/// Waits for the next of these times, for ever after the last.
+async fn next_of(times: &[u32], clock: &SimClock) {
+    let now_ms = clock.monotonic_ms();
+    let later = times.iter().map(|at| u64::from(*at));
+    match later.filter(|at| *at > now_ms).min() {
+        Some(at) => clock.sleep(Duration::from_millis(at - now_ms)).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -58,6 +58,10 @@ pub struct Scenario {
     /// Times at which the process is killed, milliseconds from the beginning.
     #[serde(skip_serializing_if = "plain")]
     pub kills: Vec<u32>,
+    /// Times at which the process lets the run go and takes it up again, while what it began
+    /// may still be on its way.
+    #[serde(skip_serializing_if = "plain")]
+    pub lets_go: Vec<u32>,
     /// Jumps of the wall clock.
     #[serde(skip_serializing_if = "plain")]
     pub jumps: Vec<Jump>,

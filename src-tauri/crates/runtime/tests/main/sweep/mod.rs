@@ -20,7 +20,8 @@ mod broken {
     #[test]
     fn effect_before_fact_is_found_by_the_sweep_as_it_happens() {
         let laws = found(None);
-        assert_eq!(laws.len(), scenarios::all().len(), "{laws:?}");
+        // In one of them no action starts at all.
+        assert_eq!(laws.len(), scenarios::all().len() - 1, "{laws:?}");
         assert!(
             laws.iter().all(|law| *law == Law::FactBeforeEffect),
             "{laws:?}"
