@@ -171,10 +171,17 @@ mod tests {
         };
         let said = receipt(json!({"longrein/receipt": "post-7\u{1b}[2J"}));
         assert_eq!(said.as_deref(), Some("post-7"));
-        for none in [json!({}), json!({"longrein/receipt": " "}), json!({"longrein/receipt": 7})] {
+        for none in [
+            json!({}),
+            json!({"longrein/receipt": " "}),
+            json!({"longrein/receipt": 7}),
+        ] {
             assert_eq!(receipt(none), None);
         }
-        assert_eq!(receipt(json!({"longrein/receipt": "x".repeat(1_001)})), None);
+        assert_eq!(
+            receipt(json!({"longrein/receipt": "x".repeat(1_001)})),
+            None
+        );
     }
 
     #[test]

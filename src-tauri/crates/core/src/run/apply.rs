@@ -1,5 +1,6 @@
 //! Folding an event into the state. Total: it never fails.
 
+use longrein_protocol::agent::Criterion;
 use longrein_protocol::block::{Block, StopReason};
 use longrein_protocol::event::{
     AcceptanceResolved, ArtifactPublished, ContextCompacted, ContextCompiled, Event, ModelFailed,
@@ -404,6 +405,10 @@ impl Run {
     }
 
     fn verified(&mut self, finished: &VerificationFinished) {
+        // The difference may repeat what a tool or a judge said.
+        let outside =
+            |criterion: &Criterion| matches!(criterion, Criterion::Tool(_) | Criterion::Judge(_));
+        self.tainted |= self.criteria().iter().any(outside);
         self.verifications += 1;
         self.results.clone_from(&finished.results);
         self.checked = true;

@@ -321,7 +321,7 @@ fn created(rest: &str) -> Payload {
         private: false,
         depth: 0,
         parent: None,
-            root: None,
+        root: None,
     }
     .into()
 }
