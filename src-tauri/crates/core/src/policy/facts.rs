@@ -115,9 +115,9 @@ impl Reached {
         }
     }
 
-    fn address(&mut self, found: Result<Address, String>) {
+    fn address(&mut self, found: Result<Address, hosts::Unclear>) {
         match found {
-            Err(why) => self.unclear(why),
+            Err(why) => self.unclear(why.to_string()),
             Ok(address) if self.addresses.contains(&address) => {}
             Ok(address) if address.url.len() > URL_LIMIT_BYTES => {
                 let host = &address.host;

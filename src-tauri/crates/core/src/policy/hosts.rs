@@ -16,6 +16,39 @@ pub(super) struct Address {
     pub(super) host: String,
 }
 
+/// Why an address leads to no host that is known.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the address “{address}”: {why}")]
+pub(super) struct Unclear {
+    /// Its beginning.
+    address: String,
+    /// What is wrong with it.
+    why: NoHost,
+}
+
+/// What is wrong with an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+enum NoHost {
+    #[error("it names no host")]
+    Missing,
+    #[error("it names a file of this machine")]
+    File,
+    #[error("it has no scheme")]
+    Schemeless,
+    #[error("it does not say where its host begins")]
+    Beginless,
+    #[error("it holds a space or a character that can't be seen")]
+    Odd,
+    #[error("programs read its host in different ways")]
+    Forked,
+    #[error("programs read the numbers of its host in different ways")]
+    Octal,
+    #[error("its host is not written out")]
+    Unknown,
+    #[error("its host can't be read")]
+    Unreadable,
+}
+
 /// What stands for a part of an address that is only known when a command runs.
 pub(super) const UNKNOWN: char = '\u{FFFC}';
 
@@ -24,7 +57,7 @@ const FOUND_SCHEMES: &[&str] = &["http", "https", "ws", "wss", "ftp", "ftps"];
 
 /// An argument that is said to be an address. One without a scheme is taken as a web address, and
 /// `git@host:path` as it is usual.
-pub(super) fn declared(text: &str) -> Result<Address, String> {
+pub(super) fn declared(text: &str) -> Result<Address, Unclear> {
     let text = text.trim_matches(' ');
     let host = if text.contains("://") {
         host_of(text)
@@ -35,13 +68,13 @@ pub(super) fn declared(text: &str) -> Result<Address, String> {
     } else if is_bare(text) {
         host_of(&format!("https://{text}"))
     } else {
-        Err("it names no host")
+        Err(NoHost::Missing)
     };
     address(text, host)
 }
 
 /// An operand of a program that reaches a host: `example.org`, `http://example.org/x`.
-pub(super) fn operand(text: &str, scheme: &str) -> Result<Address, String> {
+pub(super) fn operand(text: &str, scheme: &str) -> Result<Address, Unclear> {
     if text.contains("://") {
         return address(text, host_of(text));
     }
@@ -49,7 +82,7 @@ pub(super) fn operand(text: &str, scheme: &str) -> Result<Address, String> {
 }
 
 /// `user@host:path`, or with `any` also `host:path`, as copying programs write a place elsewhere.
-pub(super) fn copied(text: &str, any: bool) -> Option<Result<Address, String>> {
+pub(super) fn copied(text: &str, any: bool) -> Option<Result<Address, Unclear>> {
     let host = match of_copy(text) {
         Some(host) => host,
         None if any && !text.contains("://") => {
@@ -62,7 +95,7 @@ pub(super) fn copied(text: &str, any: bool) -> Option<Result<Address, String>> {
 }
 
 /// Every address that stands in a text.
-pub(super) fn found_in(text: &str) -> Vec<Result<Address, String>> {
+pub(super) fn found_in(text: &str) -> Vec<Result<Address, Unclear>> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(colon) = text[from..].find(':').map(|at| from + at) {
@@ -119,11 +152,14 @@ fn until_its_end(text: &str) -> &str {
     trimmed
 }
 
-fn address(written: &str, host: Result<String, &'static str>) -> Result<Address, String> {
+fn address(written: &str, host: Result<String, NoHost>) -> Result<Address, Unclear> {
     let shown = written.replace(UNKNOWN, "…");
     match host {
         Ok(host) => Ok(Address { url: shown, host }),
-        Err(why) => Err(format!("the address “{}”: {why}", short(&shown))),
+        Err(why) => Err(Unclear {
+            address: short(&shown),
+            why,
+        }),
     }
 }
 
@@ -150,33 +186,31 @@ fn is_bare(text: &str) -> bool {
 }
 
 /// The host of a whole address.
-fn host_of(text: &str) -> Result<String, &'static str> {
+fn host_of(text: &str) -> Result<String, NoHost> {
     let odd = |letter: char| letter.is_control() || letter.is_whitespace() || is_invisible(letter);
     if text.contains(odd) {
-        return Err("it holds a space or a character that can't be seen");
+        return Err(NoHost::Odd);
     }
-    let (scheme, rest) = text.split_once(':').ok_or("it has no scheme")?;
+    let (scheme, rest) = text.split_once(':').ok_or(NoHost::Schemeless)?;
     if scheme.eq_ignore_ascii_case("file") {
-        return Err("it names a file of this machine");
+        return Err(NoHost::File);
     }
-    let rest = rest
-        .strip_prefix("//")
-        .ok_or("it does not say where its host begins")?;
+    let rest = rest.strip_prefix("//").ok_or(NoHost::Beginless)?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, after) = rest.split_at(end);
     let before_path = after.split('/').next().unwrap_or(after);
     let is_forked = before_path.contains('@') || authority.matches('@').count() > 1;
     if authority.is_empty() || text.contains('\\') || is_forked {
-        return Err("programs read its host in different ways");
+        return Err(NoHost::Forked);
     }
     if authority.contains(UNKNOWN) {
-        return Err("its host is not written out");
+        return Err(NoHost::Unknown);
     }
     let named = authority.rsplit('@').next().unwrap_or(authority);
     if is_octal(named) {
-        return Err("programs read the numbers of its host in different ways");
+        return Err(NoHost::Octal);
     }
-    let url = Url::parse(text).map_err(|_| "it is no address that can be read")?;
+    let url = Url::parse(text).map_err(|_| NoHost::Unreadable)?;
     let name = usual(&url)?;
     Ok(match url.port() {
         Some(port) => format!("{name}:{port}"),
@@ -185,9 +219,9 @@ fn host_of(text: &str) -> Result<String, &'static str> {
 }
 
 /// The host in its usual form: see [`longrein_protocol::gate::UrlFact::host`].
-fn usual(url: &Url) -> Result<String, &'static str> {
-    let unreadable = "its host can't be read";
-    match url.host().ok_or("it names no host")? {
+fn usual(url: &Url) -> Result<String, NoHost> {
+    let unreadable = NoHost::Unreadable;
+    match url.host().ok_or(NoHost::Missing)? {
         Host::Domain(name) if url_is_special(url) => {
             let name = name.strip_suffix('.').unwrap_or(name);
             let is_whole = !name.is_empty() && !name.ends_with('.');

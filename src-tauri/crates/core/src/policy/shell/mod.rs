@@ -19,7 +19,7 @@ mod word;
 mod wrap;
 
 use self::word::Word;
-use super::hosts::{self, Address};
+use super::hosts::{self, Address, Unclear};
 use super::text::short;
 
 /// The longest text that is read, nested texts (`sh -c '…'`) included.
@@ -41,7 +41,7 @@ pub(super) struct Read {
     /// The simple commands, each with its words as [`word::Word`] shows them.
     pub(super) commands: Vec<Vec<String>>,
     /// The addresses in them, or why one can't be made out.
-    pub(super) addresses: Vec<Result<Address, String>>,
+    pub(super) addresses: Vec<Result<Address, Unclear>>,
     /// What could not be made out.
     pub(super) unclear: Vec<String>,
 }
@@ -86,7 +86,7 @@ impl Reader {
         }
     }
 
-    fn address(&mut self, found: Result<Address, String>) {
+    fn address(&mut self, found: Result<Address, Unclear>) {
         let addresses = &mut self.read.addresses;
         if addresses.contains(&found) {
             return;

@@ -30,9 +30,9 @@ fn sh(command: &str) -> (&'static str, Value) {
     ("sh", json!({"command": command}))
 }
 
-#[test]
-fn always_makes_the_narrowest_rules_that_a_person_would_expect() {
-    let rows = [
+/// Actions that no rule speaks of.
+fn unspoken() -> Vec<(&'static str, Value)> {
+    vec![
         ("ch.post", json!({"text": "see https://example.org/"})),
         ("hook.send", json!({"url": "https://Hooks.example.org/x"})),
         (
@@ -59,10 +59,14 @@ fn always_makes_the_narrowest_rules_that_a_person_would_expect() {
         sh("sudo git log"),
         ("hook.send", json!({"url": "https://evil.com\\@good.com/"})),
         ("up.load", json!({"file": "../secret.md"})),
-    ];
+    ]
+}
+
+#[test]
+fn always_makes_the_narrowest_rules_that_a_person_would_expect() {
     let run = run_with(&[]);
     let mut lines = String::new();
-    for (tool, arguments) in &rows {
+    for (tool, arguments) in &unspoken() {
         let rules = offered(&run, tool, arguments);
         let words: Vec<String> = rules.iter().map(in_words).collect();
         lines.push_str(&format!("{tool} {arguments}\n"));
