@@ -107,6 +107,11 @@ pub(super) fn found_in(text: &str) -> Vec<Result<Address, Unclear>> {
             continue;
         }
         let written = until_its_end(&text[start..]);
+        let place = written.get(from - start..).unwrap_or_default();
+        if place.chars().all(|letter| "/\\".contains(letter)) {
+            // Only a scheme is spoken of.
+            continue;
+        }
         found.push(address(written, host_of(written)));
         from = from.max(start + written.len());
     }
@@ -130,7 +135,7 @@ fn scheme_before(text: &str, colon: usize) -> Option<usize> {
 /// another host of it for some.
 fn until_its_end(text: &str) -> &str {
     let ends = |letter: char| {
-        letter.is_whitespace() || letter.is_control() || "\"<>`{}|^".contains(letter)
+        letter.is_whitespace() || letter.is_control() || "\"<>`{}|^“”„«»「」《》".contains(letter)
     };
     let whole = text.find(ends).map_or(text, |end| &text[..end]);
     let colon = whole.find(':').unwrap_or(0) + 1;
@@ -140,7 +145,7 @@ fn until_its_end(text: &str) -> &str {
         Some(at) if !whole[at..].contains('@') => &whole[..at],
         _ => whole,
     };
-    let mut trimmed = cut.trim_end_matches(|letter| ".,;:!?'*_~\\".contains(letter));
+    let mut trimmed = cut.trim_end_matches(|letter| ".,;:!?'*_~\\…’。，、）".contains(letter));
     for (open, close) in [('(', ')'), ('[', ']')] {
         while trimmed.ends_with(close)
             && trimmed.matches(close).count() > trimmed.matches(open).count()
@@ -384,6 +389,12 @@ mod tests {
             ("xhttps://a.org shttp: //", ""),
             ("Http://A.org", "Http://A.org"),
             ("a: b: c://d", ""),
+            ("links begin with https:// or http:\\\\", ""),
+            ("http://{host}/x and <https://>", ""),
+            (
+                "“https://a.org/x”, https://b.org…",
+                "https://a.org/x https://b.org",
+            ),
         ] {
             let found: Vec<String> = found_in(text)
                 .into_iter()

@@ -173,6 +173,17 @@ const LAUNCHERS: &[Launcher] = &[
     },
 ];
 
+/// Programs with a command of their own that runs another program.
+const RUNNERS: &[(&str, &str)] = &[
+    ("bundle", "exec"),
+    ("hatch", "run"),
+    ("pdm", "run"),
+    ("pipenv", "run"),
+    ("poetry", "run"),
+    ("rye", "run"),
+    ("uv", "run"),
+];
+
 impl Reader {
     /// What a simple command runs in turn.
     pub(super) fn launches(&mut self, words: &[Word], depth: usize) {
@@ -190,6 +201,9 @@ impl Reader {
             "trap" => self.trap(rest, depth),
             "su" | "runuser" | "script" => self.with_text(rest, depth),
             "git" => self.git(rest, depth),
+            name if RUNNERS.iter().any(|(runner, _)| *runner == name) => {
+                self.runner(name, rest, depth)
+            }
             "command" if rest.first().is_some_and(asks_only) => Some(()),
             _ => self.launcher(&program, rest, depth),
         };
@@ -235,6 +249,22 @@ impl Reader {
             words => self.simple(words.to_vec(), depth + 1),
         }
         Some(())
+    }
+
+    /// `uv run PROGRAM`. Options before the program are not known here.
+    fn runner(&mut self, program: &str, words: &[Word], depth: usize) -> Option<()> {
+        let is_plain = |word: &Word| word.is_literal && !word.text.starts_with('-');
+        match words {
+            [own, inner @ ..] if RUNNERS.contains(&(program, own.text.as_str())) => {
+                inner.first().is_none_or(is_plain).then_some(())?;
+                if !inner.is_empty() {
+                    self.simple(inner.to_vec(), depth + 1);
+                }
+                Some(())
+            }
+            [own, ..] => is_plain(own).then_some(()),
+            [] => Some(()),
+        }
     }
 
     /// A word that a shell will read as a command.

@@ -197,7 +197,7 @@ fn is_plain_name(name: &str) -> bool {
         "!", "{", "}", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi",
         "for", "function", "if", "in", "select", "then", "until", "while",
     ];
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-+/:@%,=[>".contains(letter);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-+/:@%,=[".contains(letter);
     let is_word = !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain);
     is_word && !RESERVED.contains(&name)
 }

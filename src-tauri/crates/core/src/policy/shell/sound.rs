@@ -104,17 +104,22 @@ fn continues_between_blanks(text: &str, start: usize, end: usize) -> bool {
 }
 
 fn is_leaf_sound(node: Node<'_>, parent: &str, text: &str) -> bool {
-    let source = &text[node.byte_range()];
+    let parts = (
+        text.get(..node.start_byte()),
+        text.get(node.byte_range()),
+        text.get(node.end_byte()..),
+    );
+    let (Some(before), Some(source), Some(behind)) = parts else {
+        return false;
+    };
     match node.kind() {
         "comment" => {
-            !NEVER_WITH_COMMENTS.contains(&parent)
-                && !source.contains('\n')
-                && begins_word(text, node.start_byte())
+            !NEVER_WITH_COMMENTS.contains(&parent) && !source.contains('\n') && begins_word(before)
         }
         // Only a number that is a word by itself names a file.
         "file_descriptor" => {
             source.chars().all(|digit| digit.is_ascii_digit())
-                && text[..node.start_byte()]
+                && before
                     .chars()
                     .next_back()
                     .is_none_or(|before| " \t\n;&|()<>".contains(before))
@@ -126,7 +131,7 @@ fn is_leaf_sound(node: Node<'_>, parent: &str, text: &str) -> bool {
         "heredoc_body" | "heredoc_start" | "heredoc_end" => true,
         // A sign by itself only where nothing follows that it would belong to.
         "$" if !matches!(parent, "simple_expansion" | "string") => {
-            let next = text[node.end_byte()..].chars().next();
+            let next = behind.chars().next();
             let belongs =
                 |next: char| next.is_ascii_alphanumeric() || "\"'$_{([@*#?!-\\".contains(next);
             source == "$" && !next.is_some_and(belongs)
@@ -140,14 +145,14 @@ fn is_leaf_sound(node: Node<'_>, parent: &str, text: &str) -> bool {
     }
 }
 
-/// Whether a `#` at this place begins a comment for a shell: at the start, or behind a blank or a
+/// Whether a `#` behind this text begins a comment for a shell: at the start, behind a blank or a
 /// sign that no backslash keeps in the word before.
-fn begins_word(text: &str, at: usize) -> bool {
+fn begins_word(before: &str) -> bool {
     const ENDS: [char; 9] = [' ', '\t', '\n', ';', '&', '|', '(', ')', '<'];
-    let Some(before) = text[..at].strip_suffix(ENDS) else {
-        return at == 0;
+    let Some(rest) = before.strip_suffix(ENDS) else {
+        return before.is_empty();
     };
-    let backslashes = before.len() - before.trim_end_matches('\\').len();
+    let backslashes = rest.len() - rest.trim_end_matches('\\').len();
     backslashes.is_multiple_of(2)
 }
 

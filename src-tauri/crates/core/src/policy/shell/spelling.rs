@@ -211,7 +211,8 @@ impl Walk<'_, '_> {
             }
         }
         // `{name}>` puts the number of the file into a variable.
-        if self.text[..node.start_byte()].ends_with('}') {
+        let before = self.text.get(..node.start_byte()).unwrap_or_default();
+        if before.ends_with('}') {
             self.unclear("a redirection is read in two ways", node);
         }
         // `>&-` closes a file, and takes no place.

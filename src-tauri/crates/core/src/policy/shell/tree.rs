@@ -314,7 +314,11 @@ impl<'t> Walk<'_, 't> {
         let source = self.source(node);
         if source.starts_with("((") {
             self.calculation(node);
-        } else if !source[1..].starts_with([' ', '\t', '\n']) {
+        } else if !source
+            .get(1..)
+            .unwrap_or_default()
+            .starts_with([' ', '\t', '\n'])
+        {
             // `{a,b}` is no list of commands but two words.
             self.unclear("a brace without a blank behind it", node);
         }

@@ -108,3 +108,100 @@ fn an_address_is_found_wherever_it_stands() {
         assert_eq!(sent.decision, Decision::Deny, "{arguments}");
     }
 }
+
+/// Numbers that look random and are the same every time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) as usize % below
+    }
+}
+
+#[test]
+fn whatever_stands_in_the_arguments_is_decided_and_always_alike() {
+    const PIECES: &[&str] = &[
+        "git",
+        "push",
+        " ",
+        " ",
+        "\n",
+        "'",
+        "\"",
+        "`",
+        "$",
+        "$(",
+        ")",
+        "(",
+        "{",
+        "}",
+        "${",
+        "<<",
+        "<<-",
+        "END",
+        "|",
+        "&",
+        ";",
+        "&&",
+        ">",
+        "<",
+        "\\",
+        "#",
+        "=",
+        "[[",
+        "]]",
+        "[",
+        "]",
+        "é",
+        "字",
+        "\u{200b}",
+        "\u{202e}",
+        "$'",
+        "\\x41",
+        "https://",
+        "http:",
+        "//",
+        "@",
+        "evil.com",
+        ":80",
+        "%",
+        "-c",
+        "sh",
+        "env",
+        "xargs",
+        "~",
+        "*",
+        "?",
+        "!",
+        "((",
+        "1",
+        "\t",
+        "\u{fffc}",
+        "\u{1f600}",
+    ];
+    let run = run_with(&[
+        rule(r#"allow: tool = "sh", command = "git""#),
+        rule(r#"deny: host = "evil.com""#),
+        rule(r#"deny: command = "git push""#),
+    ]);
+    let mut numbers = Numbers(7);
+    for _ in 0..1_500 {
+        let length = 1 + numbers.next(16);
+        let text: String = (0..length)
+            .map(|_| PIECES[numbers.next(PIECES.len())])
+            .collect();
+        for (tool, arguments) in [
+            ("sh", json!({ "command": text })),
+            ("hook.send", json!({ "url": text, "text": text })),
+            ("up.load", json!({ "file": text })),
+        ] {
+            let first = decided(&run, tool, arguments.clone());
+            assert_eq!(first, decided(&run, tool, arguments), "{text:?}");
+            assert!(!first.why.is_empty(), "{text:?}");
+        }
+    }
+}
