@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use longrein_core::run::{ActionStage, Illegal, Next, PendingCall, Phase, Request, Run, WaitsFor};
+use longrein_core::run::{ActionStage, Illegal, Next, PendingCall, Phase, Run, WaitsFor};
 use longrein_protocol::body::NewBlob;
 use longrein_protocol::event::{
-    ActionProposed, ActionRejected, HandoffReason, Payload, ResumeReason, RunResumed, ToolsRevealed,
+    ActionProposed, ActionRejected, HandoffReason, Payload, ToolsRevealed,
 };
 use longrein_protocol::gate::Actor;
 use longrein_protocol::source::CriterionResult;
@@ -15,9 +15,7 @@ use longrein_protocol::{ActionId, Body, Event, RunId};
 use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
 use tokio::sync::mpsc;
 
-use crate::checking::CHECK;
 use crate::children::Children;
-use crate::effects::MODEL;
 use crate::links::Links;
 use crate::mask;
 use crate::outcome::{self, Facts};
@@ -80,6 +78,19 @@ pub(crate) enum Message {
     CancelRun,
     /// Somebody may have put a wish into the inbox.
     Wake,
+}
+
+/// Whether this adds facts and does nothing outside: the core may not owe such things without end.
+fn follows_from_log(next: &Next) -> bool {
+    !matches!(
+        next,
+        Next::Spawn(_)
+            | Next::Query(_)
+            | Next::Request { .. }
+            | Next::Start(_)
+            | Next::Verify { .. }
+            | Next::Wait(_)
+    )
 }
 
 /// Wakes a driver from outside.
@@ -265,25 +276,6 @@ impl Driver {
         }
     }
 
-    /// What the log says is on its way, and this driver does not run, was lost: with the process
-    /// before, or when this driver last stood still.
-    fn own_up_to_lost(&mut self) -> Result<(), DriveError> {
-        let runs = |name: &str| self.in_flight.contains_key(name);
-        let run = &self.run;
-        let request = matches!(run.request, Request::InFlight { .. }) && !runs(MODEL);
-        let check = run.checking && !runs(CHECK);
-        let delegates = |id: &ActionId| run.children.iter().any(|child| child.action == *id);
-        let action = run.actions.iter().any(|action| {
-            let started = action.stage == ActionStage::Started;
-            started && !runs(&action.id.0) && !delegates(&action.id)
-        });
-        if request || check || action {
-            let why = ResumeReason::Interrupted;
-            self.record(RunResumed { why })?;
-        }
-        Ok(())
-    }
-
     async fn drive_to_stop(&mut self, wait_for_person: bool) -> Result<(), DriveError> {
         let mut idle_facts = 0;
         self.own_up_to_lost()?;
@@ -314,51 +306,48 @@ impl Driver {
             if matches!(next, Next::Request { .. }) && self.read_inbox().await? {
                 continue;
             }
-            match next {
-                Next::Append(payloads) => payloads
-                    .into_iter()
-                    .try_for_each(|payload| self.record(payload))?,
-                Next::Reveal => self.reveal().await?,
-                Next::Propose(call) => self.propose(call).await?,
-                Next::Decide(action) => self.decide(&action).await?,
-                Next::Ask(action) => self.ask(&action).await?,
-                Next::Switch { to, why } => self.switch(to, why)?,
-                Next::Spawn(action) => {
-                    idle_facts = 0;
-                    self.spawn_children(&action).await?;
-                }
-                Next::Question(action) => self.question(&action).await?,
-                Next::Query(action) if self.is_asked(&action) => {
-                    idle_facts = 0;
-                    self.commit().await?;
-                    self.wait(WaitsFor::Actions).await?;
-                }
-                Next::Query(action) => self.query(&action).await?,
-                Next::Request { .. } if self.pause_wanted => self.pause()?,
-                Next::Request { attempt } => {
-                    idle_facts = 0;
-                    self.request(attempt).await?;
-                }
-                Next::Start(actions) => {
-                    idle_facts = 0;
-                    self.start(&actions).await?;
-                }
-                Next::Verify { attempt } => {
-                    idle_facts = 0;
-                    self.verify(attempt).await?;
-                }
-                Next::Wait(WaitsFor::Person) if !wait_for_person => return self.commit().await,
-                Next::Wait(waits_for) => {
-                    idle_facts = 0;
-                    self.commit().await?;
-                    self.wait(waits_for).await?;
-                }
-                Next::Stopped => {
-                    self.pause_no_longer();
-                    return self.commit().await;
-                }
+            if !follows_from_log(&next) {
+                idle_facts = 0;
+            }
+            if self.obeys(next, wait_for_person).await? {
+                return self.commit().await;
             }
         }
+    }
+
+    /// Does what is owed; says whether the run stops there.
+    async fn obeys(&mut self, next: Next, wait_for_person: bool) -> Result<bool, DriveError> {
+        match next {
+            Next::Append(payloads) => payloads
+                .into_iter()
+                .try_for_each(|payload| self.record(payload))?,
+            Next::Reveal => self.reveal().await?,
+            Next::Propose(call) => self.propose(call).await?,
+            Next::Decide(action) => self.decide(&action).await?,
+            Next::Ask(action) => self.ask(&action).await?,
+            Next::Switch { to, why } => self.switch(to, why)?,
+            Next::Spawn(action) => self.spawn_children(&action).await?,
+            Next::Question(action) => self.question(&action).await?,
+            Next::Query(action) if self.is_asked(&action) => {
+                self.commit().await?;
+                self.wait(WaitsFor::Actions).await?;
+            }
+            Next::Query(action) => self.query(&action).await?,
+            Next::Request { .. } if self.pause_wanted => self.pause()?,
+            Next::Request { attempt } => self.request(attempt).await?,
+            Next::Start(actions) => self.start(&actions).await?,
+            Next::Verify { attempt } => self.verify(attempt).await?,
+            Next::Wait(WaitsFor::Person) if !wait_for_person => return Ok(true),
+            Next::Wait(waits_for) => {
+                self.commit().await?;
+                self.wait(waits_for).await?;
+            }
+            Next::Stopped => {
+                self.pause_no_longer();
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     async fn wait(&mut self, waits_for: WaitsFor) -> Result<(), DriveError> {

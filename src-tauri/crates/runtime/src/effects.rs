@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longrein_core::run::{
-    Action, PendingCall, Phase, REQUEST_ATTEMPTS, Request, UNREACHABLE_ATTEMPTS,
+    Action, ActionStage, PendingCall, Phase, REQUEST_ATTEMPTS, Request, UNREACHABLE_ATTEMPTS,
 };
-use longrein_protocol::event::ActionStarted;
+use longrein_protocol::event::{ActionStarted, ResumeReason, RunResumed};
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::{ActionId, BlobHash, Body, Millis, ToolErrorClass};
 use longrein_store::log::Log;
@@ -237,6 +237,25 @@ impl Driver {
             return None;
         }
         Some(self.ports.clock.now() + jitter.max(asked) as Millis)
+    }
+
+    /// What the log says is on its way, and this driver does not run, was lost: with the process
+    /// before, or when this driver last stood still.
+    pub(crate) fn own_up_to_lost(&mut self) -> Result<(), DriveError> {
+        let runs = |name: &str| self.in_flight.contains_key(name);
+        let run = &self.run;
+        let request = matches!(run.request, Request::InFlight { .. }) && !runs(MODEL);
+        let check = run.checking && !runs(CHECK);
+        let delegates = |id: &ActionId| run.children.iter().any(|child| child.action == *id);
+        let action = run.actions.iter().any(|action| {
+            let started = action.stage == ActionStage::Started;
+            started && !runs(&action.id.0) && !delegates(&action.id)
+        });
+        if request || check || action {
+            let why = ResumeReason::Interrupted;
+            self.record(RunResumed { why })?;
+        }
+        Ok(())
     }
 
     /// Ends everything in flight, and waits for it within a bound.

@@ -6,8 +6,8 @@ use longrein_core::run::{Acceptance, Action, ActionStage, Phase};
 use longrein_protocol::block::Trust;
 use longrein_protocol::event::{
     AcceptanceResolved, ActionReconciled, ApprovalResolved, ApprovalWithdrawn, BudgetRaised,
-    HandoffReason, Outcome, PolicyChanged, QuestionAnswered, ResumeReason, RunCancelled,
-    RunFinished, RunPaused, RunResumed, TurnStarted, TurnSteered,
+    HandoffReason, Limits, Outcome, PolicyChanged, QuestionAnswered, ResumeReason, RunCancelled,
+    RunFinished, RunPaused, RunResumed, TurnStarted, TurnSteered, Verdict,
 };
 use longrein_protocol::gate::{Always, StandingRule, Surface};
 use longrein_protocol::wish::Wish;
@@ -111,22 +111,9 @@ impl Driver {
             }
             Wish::Deny {
                 action,
-                mut reason,
+                reason,
                 from,
-            } => {
-                mask::text(self.ports.world.secrets(), &mut reason);
-                if self.stands_at(&action, ActionStage::Asked) {
-                    self.record(ApprovalResolved {
-                        action,
-                        approved: false,
-                        note: reason,
-                        by: from,
-                        arguments: None,
-                        binding: None,
-                        always: None,
-                    })?;
-                }
-            }
+            } => self.deny(action, reason, from)?,
             Wish::Answer { action, text, from } => {
                 if self.stands_at(&action, ActionStage::Questioned) {
                     self.answer_question(action, text, from)?;
@@ -139,15 +126,7 @@ impl Driver {
                 from,
             } => {
                 if self.stands_at(&action, ActionStage::Uncertain) {
-                    let result = result.map(|text| self.body(text));
-                    self.record(ActionReconciled {
-                        action,
-                        verdict,
-                        result,
-                        trust: Trust::Trusted,
-                        by: Some(from),
-                    })?;
-                    self.go_on()?;
+                    self.settle(action, verdict, result, from)?;
                 }
             }
             Wish::Accept {
@@ -155,15 +134,7 @@ impl Driver {
                 note,
                 from,
             } => self.accept(accepted, note, from)?,
-            Wish::Raise { limits, from } => {
-                if self.run.phase != Phase::Cancelled {
-                    self.record(BudgetRaised { limits, by: from })?;
-                }
-                let budget = HandoffReason::Budget;
-                if matches!(self.run.phase, Phase::HandedOff { reason, .. } if reason == budget) {
-                    self.go_on()?;
-                }
-            }
+            Wish::Raise { limits, from } => self.raise(limits, from)?,
             Wish::Undo { action, .. } => {
                 if self.run.phase != Phase::Cancelled {
                     self.undo(action).await?;
@@ -171,6 +142,56 @@ impl Driver {
             }
         }
         Ok(InboxAnswer::Done)
+    }
+
+    fn deny(
+        &mut self,
+        action: ActionId,
+        mut reason: String,
+        from: Surface,
+    ) -> Result<(), DriveError> {
+        mask::text(self.ports.world.secrets(), &mut reason);
+        if !self.stands_at(&action, ActionStage::Asked) {
+            return Ok(());
+        }
+        self.record(ApprovalResolved {
+            action,
+            approved: false,
+            note: reason,
+            by: from,
+            arguments: None,
+            binding: None,
+            always: None,
+        })
+    }
+
+    fn settle(
+        &mut self,
+        action: ActionId,
+        verdict: Verdict,
+        result: Option<String>,
+        from: Surface,
+    ) -> Result<(), DriveError> {
+        let result = result.map(|text| self.body(text));
+        self.record(ActionReconciled {
+            action,
+            verdict,
+            result,
+            trust: Trust::Trusted,
+            by: Some(from),
+        })?;
+        self.go_on()
+    }
+
+    fn raise(&mut self, limits: Limits, from: Surface) -> Result<(), DriveError> {
+        if self.run.phase != Phase::Cancelled {
+            self.record(BudgetRaised { limits, by: from })?;
+        }
+        let budget = HandoffReason::Budget;
+        match self.run.phase {
+            Phase::HandedOff { reason, .. } if reason == budget => self.go_on(),
+            _ => Ok(()),
+        }
     }
 
     fn stands_at(&self, action: &ActionId, stage: ActionStage) -> bool {

@@ -52,7 +52,8 @@ pub(super) struct State {
     /// Effects, in the order in which they happened.
     pub landings: Vec<Landing>,
     pending: Vec<(u64, Landing)>,
-    running: BTreeMap<String, u32>,
+    /// Calls that run and may still have an effect: key and action.
+    running: Vec<(String, ActionId)>,
     keys: HashMap<String, u64>,
     asked_status: BTreeMap<String, u32>,
     calls: BTreeMap<String, u32>,
@@ -293,23 +294,25 @@ impl State {
         }
     }
 
-    /// Whether the effect of an action happened, or will.
+    /// Whether the effect of an action happened, or may yet: the person waits to find out.
     pub fn has_landed(&self, action: &ActionId) -> bool {
         let landings = self.landings.iter();
         let pending = self.pending.iter().map(|(_, landing)| landing);
-        landings
+        let landed = landings
             .chain(pending)
-            .any(|landing| landing.action == *action)
+            .any(|landing| landing.action == *action);
+        landed || self.running.iter().any(|(_, running)| running == action)
     }
 
-    /// A call runs that may still have an effect.
-    pub fn running(&mut self, key: &str, more: bool) {
-        let running = self.running.entry(key.to_owned()).or_default();
-        *running = if more {
-            *running + 1
-        } else {
-            running.saturating_sub(1)
-        };
+    /// A call begins that may still have an effect.
+    pub fn runs(&mut self, call: &ToolCall) {
+        self.running.push((call.key.clone(), call.action.clone()));
+    }
+
+    /// Such a call ended.
+    pub fn ran(&mut self, key: &str) {
+        let place = self.running.iter().position(|(running, _)| running == key);
+        place.map(|place| self.running.swap_remove(place));
     }
 
     /// What the status tool says of a call: `done`, `not_done`, or that it can't say.
@@ -318,7 +321,7 @@ impl State {
         *asked += 1;
         let landed = self.landings.iter().any(|landing| landing.key == key);
         let pending = self.pending.iter().any(|(_, landing)| landing.key == key)
-            || self.running.get(key).is_some_and(|running| *running > 0);
+            || self.running.iter().any(|(running, _)| running == key);
         match (*asked <= unknown_first, landed, pending) {
             (true, _, _) | (false, false, true) => "queued",
             (false, true, _) => "done",

@@ -115,7 +115,7 @@ struct Running<'a>(&'a Outside, String);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.0.state().running(&self.1, false);
+        self.0.state().ran(&self.1);
     }
 }
 
@@ -178,7 +178,7 @@ impl Tool for SimTool {
         let manner = self.outside.manner(&self.spec.name);
         let landing = self.outside.state().arrives(&self.spec, &call);
         let running = (manner.lands == Lands::AtEnd).then(|| {
-            self.outside.state().running(&call.key, true);
+            self.outside.state().runs(&call);
             Running(&self.outside, call.key.clone())
         });
         match manner.lands {
