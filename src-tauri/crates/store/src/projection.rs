@@ -64,8 +64,8 @@ fn line_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunLine> {
 fn unreadable(run: Option<RunId>, reason: &str) -> RunLine {
     RunLine {
         run: run.map(|run| run.to_string()).unwrap_or_default(),
-            parent: None,
-            root: None,
+        parent: None,
+        root: None,
         title: String::new(),
         agent: String::new(),
         model: String::new(),
