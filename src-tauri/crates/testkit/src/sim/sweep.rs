@@ -1,5 +1,6 @@
 //! The crash sweep: a scenario is played once to its end; then it is killed at every append, on
-//! both sides of it, and again during the recovery, and has to come to the same end each time.
+//! both sides of it, and again during the recovery, and the disk refuses every append once. It has
+//! to come to the same end each time.
 
 use std::fmt;
 
@@ -19,6 +20,8 @@ pub struct Swept {
     pub killed: u32,
     /// Of these, those that were killed again during their recovery.
     pub killed_again: u32,
+    /// Plays in which the disk refused one append.
+    pub refused: u32,
     /// Plays in which something was uncertain, and was asked.
     pub uncertain: u32,
 }
@@ -29,6 +32,7 @@ impl Swept {
         self.scenarios += other.scenarios;
         self.killed += other.killed;
         self.killed_again += other.killed_again;
+        self.refused += other.refused;
         self.uncertain += other.uncertain;
     }
 }
@@ -39,12 +43,14 @@ impl fmt::Display for Swept {
             scenarios,
             killed,
             killed_again,
+            refused,
             uncertain,
         } = self;
         write!(
             f,
             "{scenarios} scenarios × {killed} kill points ({killed_again} of them during the \
-             recovery of another; {uncertain} left something uncertain, which was asked)"
+             recovery of another), and {refused} appends that the disk refused; {uncertain} left \
+             something uncertain, which was asked"
         )
     }
 }
@@ -85,6 +91,16 @@ pub fn sweep_blind(scenario: &Scenario, blind_to: Option<Law>) -> Result<Swept, 
         ..Swept::default()
     };
     for first in 1..=reference.appends {
+        for (what, durable) in [(FaultWhat::Full, false), (FaultWhat::Io, true)] {
+            let fault = DiskFault {
+                append: first,
+                durable,
+                what,
+            };
+            let played = killed(scenario, &reference, &[fault], blind_to)?;
+            swept.refused += 1;
+            swept.uncertain += u32::from(played.uncertain);
+        }
         for durable in [false, true] {
             let kill = crash(first, durable);
             let played = killed(scenario, &reference, &[kill], blind_to)?;

@@ -8,29 +8,30 @@ use longrein_testkit::sim::{Law, sweep_blind};
 /// Written wrongly on purpose: see the feature `effect-before-fact`.
 #[cfg(feature = "effect-before-fact")]
 mod broken {
+    use longrein_testkit::sim::Scenario;
+
     use super::*;
 
     /// The laws that the sweep finds broken, scenario by scenario.
-    fn found(blind_to: Option<Law>) -> Vec<Law> {
-        let scenarios = scenarios::all().into_iter();
-        let found = scenarios.filter_map(|scenario| sweep_blind(&scenario, blind_to).err());
+    fn found(scenarios: Vec<Scenario>, blind_to: Option<Law>) -> Vec<Law> {
+        let swept = scenarios.iter();
+        let found = swept.filter_map(|scenario| sweep_blind(scenario, blind_to).err());
         found.map(|found| found.violation.law).collect()
     }
 
     #[test]
     fn effect_before_fact_is_found_by_the_sweep_as_it_happens() {
-        let laws = found(None);
+        let laws = found(scenarios::all(), None);
         // In one of them no action starts at all.
         assert_eq!(laws.len(), scenarios::all().len() - 1, "{laws:?}");
-        assert!(
-            laws.iter().all(|law| *law == Law::FactBeforeEffect),
-            "{laws:?}"
-        );
+        let seen = |law: &Law| *law == Law::FactBeforeEffect;
+        assert!(laws.iter().all(seen), "{laws:?}");
     }
 
     #[test]
     fn effect_before_fact_is_found_by_what_it_does_to_the_world() {
-        let laws = found(Some(Law::FactBeforeEffect));
+        let scenarios = vec![scenarios::every_effect(), scenarios::approvals()];
+        let laws = found(scenarios, Some(Law::FactBeforeEffect));
         assert!(laws.contains(&Law::OnceAtMostOnce), "{laws:?}");
         assert!(laws.contains(&Law::SameEnd), "{laws:?}");
     }

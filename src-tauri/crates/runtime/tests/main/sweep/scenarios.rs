@@ -115,7 +115,7 @@ fn keyed_and_queryable() -> Scenario {
 }
 
 /// Asks a person four times over: they edit, refuse, and say that it may always be done.
-fn approvals() -> Scenario {
+pub fn approvals() -> Scenario {
     Scenario {
         person: Person {
             approvals: vec![
