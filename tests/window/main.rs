@@ -8,6 +8,7 @@ mod in_the_window {
     mod closing;
     mod demo;
     mod policy;
+    mod recovering;
     mod reload;
     mod starting;
 }

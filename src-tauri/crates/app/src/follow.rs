@@ -33,6 +33,10 @@ pub struct Follower {
     read: VecDeque<Event>,
     changes: Changes,
     live: watch::Receiver<Provisional>,
+    /// Whether the provisional text has changed and was not told yet.
+    live_changed: bool,
+    /// Whether the last request that was read has no response yet, as far as was read.
+    streams: bool,
 }
 
 impl Longrein {
@@ -53,6 +57,8 @@ impl Longrein {
             read: VecDeque::new(),
             changes: self.inner.store.watch()?,
             live,
+            live_changed: false,
+            streams: true,
         })
     }
 }
@@ -81,8 +87,10 @@ impl Follower {
 
     /// A response takes the place of its provisional text, which is not told after it.
     fn committed(&mut self, event: Event) -> Followed {
-        if matches!(event.payload, Payload::ModelResponded(_)) {
-            self.live.mark_unchanged();
+        match event.payload {
+            Payload::ModelRequested(_) => self.streams = true,
+            Payload::ModelResponded(_) | Payload::ModelFailed(_) => self.streams = false,
+            _ => {}
         }
         Followed::Event(Box::new(event))
     }
@@ -96,13 +104,15 @@ impl Follower {
             if let Some(followed) = self.ready().await? {
                 return Ok(followed);
             }
+            // What was committed by the time that the text changed has been read by now.
+            if std::mem::take(&mut self.live_changed) && self.streams {
+                return Ok(Followed::Provisional(self.live.borrow().clone()));
+            }
             let live_is_open = self.live.has_changed().is_ok();
             tokio::select! {
                 changed = self.changes.changed() => changed?,
                 changed = self.live.changed(), if live_is_open => {
-                    if changed.is_ok() {
-                        return Ok(Followed::Provisional(self.live.borrow_and_update().clone()));
-                    }
+                    self.live_changed = changed.is_ok();
                 }
             }
         }
