@@ -139,7 +139,7 @@ export default {
   'rules, raises, judges and refusals are marks of the conversation': async (world) => {
     const { page, faults } = await openScene(world.context, world.address, 'answered', { hash: RUN, height: 2_600 });
     await page.getByTestId('rules-changed').first().getByText('by the policy file').waitFor();
-    await page.getByTestId('budget-mark').getByText('New limits, set in the window').waitFor();
+    await page.getByTestId('budget-mark').getByText('New limits, set from the window').waitFor();
     await page.locator('[data-testid=side][data-state=asked]').getByText('lab/judge-large').waitFor();
     await page.locator('[data-testid=tool-card][data-state=finding_out]').getByText('can’t say yet').waitFor();
     await page.getByTestId('rules-in-force').getByText('also after untrusted text').waitFor();

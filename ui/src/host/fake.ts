@@ -176,7 +176,7 @@ export class FakeHost implements Host, FakeControls {
         if (limits.steps) story.head.steps.limit = limits.steps;
         if (limits.money_micro) story.head.money.limit_micro = limits.money_micro;
         Object.assign(story.head, { reached: null, warned: [], digest: null });
-        return story.budget('New limits, set in the window.', true).state('running', '', '', 0);
+        return story.budget('New limits, set from the window.', true).state('running', '', '', 0);
       }),
     );
   }

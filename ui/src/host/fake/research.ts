@@ -258,7 +258,7 @@ export function answered(run: string): Story {
     .action({ tool: 'mail.send', brief: 'to the whole list', state: 'denied', error: 'not_permitted', outcome: 'Not before the check.', effect: 'irreversible', latency_ms: null, decision: 'no rule allows it', said: [{ words: 'refused', note: 'Not before the check.', from: 'window', at }] })
     .action({ tool: 'ask_person', brief: '“Which machine?”', outcome: 'The lab’s machine', question: { text: 'Which machine is meant?', options: [], answer: 'The lab’s machine: 128 GB' }, said: [{ words: 'answered', note: '', from: 'api', at }] })
     .acceptance('Read the page and accept it.', 'refused', { words: 'sent back', note: 'Say which machine in the first line.', from: 'window', at })
-    .budget('New limits, set in the window: 120 steps, $5.00.', true)
+    .budget('New limits, set from the window: 120 steps, $5.00.', true)
     .side('lab/judge-large', 'asked', '', null);
   story.head.steps.limit = 120;
   story.head.tokens_in.held = 410_000;

@@ -150,3 +150,22 @@ fn source_line(source: &SourceRecord) -> SourceLine {
         passages: source.shown.len() as u32,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::suggested;
+
+    #[test]
+    fn a_suggested_limit_leaves_room_and_is_easy_to_read() {
+        let suggestions = [
+            (81, 80),
+            (6, 5),
+            (3_012_000, 3_000_000),
+            (2_600_000, 2_000_000),
+            (1, 0),
+        ];
+        let told = suggestions.map(|(used, of)| suggested(used, of));
+        assert_eq!(told, [120, 7, 4_500_000, 3_300_000, 1]);
+        assert_eq!(suggested(u64::MAX, u64::MAX), u64::MAX);
+    }
+}

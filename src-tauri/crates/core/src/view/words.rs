@@ -185,7 +185,11 @@ pub fn raised(limits: &Limits, by: Surface) -> String {
         .into_iter()
         .filter_map(|(limit, value)| Some(amount(limit, value?)))
         .collect();
-    format!("New limits, set in {}: {}.", by.in_words(), set.join(", "))
+    format!(
+        "New limits, set from {}: {}.",
+        by.in_words(),
+        set.join(", ")
+    )
 }
 
 /// So much of a limit, with its unit.
@@ -241,4 +245,46 @@ pub fn duration(ms: u32) -> String {
 /// That another model took over.
 pub(super) fn switched(from: &str, to: &str, why: &str) -> String {
     format!("{to} takes over from {from}. {why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_told_with_their_numbers_and_units() {
+        let told = [
+            nearly_used(Limit::Steps, 64, 80),
+            nearly_used(Limit::TokensIn, 1_600_000, 2_000_000),
+            nearly_used(Limit::WorkingMinutes, 48, 60),
+            nearly_used(Limit::Money, 2_400_000, 3_000_000),
+        ];
+        assert_eq!(
+            told,
+            [
+                "64 of 80 steps are used.",
+                "1,600,000 of 2,000,000 tokens in are used.",
+                "48 of 60 minutes of work are used.",
+                "$2.40 of $3.00 is used.",
+            ]
+        );
+        let limits = Limits {
+            steps: Some(1),
+            money_micro: Some(1_234_500_000),
+            ..Limits::default()
+        };
+        assert_eq!(
+            raised(&limits, Surface::Window),
+            "New limits, set from the window: 1 step, $1,234.50."
+        );
+    }
+
+    #[test]
+    fn money_has_cents_and_more_digits_only_below_one() {
+        let told = [0, 900, 9_999, 10_000, 46_300, 999_999].map(dollars);
+        assert_eq!(
+            told,
+            ["$0.00", "$0.0009", "$0.009999", "$0.01", "$0.05", "$1.00"]
+        );
+    }
 }

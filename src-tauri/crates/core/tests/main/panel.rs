@@ -100,7 +100,7 @@ fn a_limit_is_warned_of_reached_and_raised_in_words_and_in_the_panel() {
     });
     assert_eq!(
         raised,
-        Some("New limits, set in the command line: 20 steps.")
+        Some("New limits, set from the command line: 20 steps.")
     );
 }
 
