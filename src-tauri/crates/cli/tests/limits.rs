@@ -103,7 +103,7 @@ fn a_run_stops_before_its_limit_of_tokens_by_the_provider_s_own_count() {
     assert!(
         raised
             .err
-            .contains("budget · New limits, set in the command line"),
+            .contains("budget · New limits, set from the command line"),
         "{raised}"
     );
     let (all, _) = provider.mock.tokens();
