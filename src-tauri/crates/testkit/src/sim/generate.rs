@@ -56,7 +56,7 @@ impl Draw {
 /// The scenario of a seed.
 pub fn scenario(seed: u64) -> Scenario {
     let draw = &mut Draw(SeededChance::new(seed.wrapping_mul(0x9e37_79b9) ^ 0x5eed));
-    let replies = 1 + draw.below(7);
+    let replies = 1 + draw.below(10);
     Scenario {
         name: format!("seed {seed}"),
         seed,
@@ -69,7 +69,7 @@ pub fn scenario(seed: u64) -> Scenario {
         status_unknown: draw.one(&[0, 0, 1, 2, 5]),
         verdicts: draw.some(3, |draw| draw.hits(50)),
         person: person(draw),
-        acts: draw.some(4, act),
+        acts: draw.some(5, act),
         faults: draw.some(4, fault),
         kills: draw.some(2, |draw| draw.time_ms()),
         lets_go: draw.some(1, Draw::time_ms),
@@ -340,7 +340,7 @@ fn act(draw: &mut Draw) -> Act {
     };
     Act {
         when,
-        does: match draw.below(12) {
+        does: match draw.below(13) {
             0 => Deed::Cancel,
             1 | 2 => Deed::Pause,
             3 => Deed::Resume,
@@ -349,6 +349,7 @@ fn act(draw: &mut Draw) -> Act {
             7 | 8 => Deed::Undo("put".to_owned()),
             9 => Deed::ApproveStale,
             10 => Deed::ChangeFile("a.html".to_owned()),
+            11 => Deed::Muddle,
             _ if draw.hits(30) => Deed::BreakRules,
             _ => Deed::Rules(draw.some(2, rule)),
         },

@@ -44,6 +44,7 @@ enum Doing {
     Wish(Wish),
     Undo(String),
     ApproveStale,
+    Muddle,
     ChangeFile(String),
     Rules(Vec<StandingRule>),
     BreakRules,
@@ -144,6 +145,12 @@ impl Person {
                         },
                     )
                     .await;
+                }
+            }
+            Doing::Muddle => {
+                let asked = self.outside.state().laws.asked.last().cloned();
+                for wish in muddle(asked) {
+                    self.posts(run, wish).await;
                 }
             }
             Doing::ChangeFile(path) => self.outside.state().change_file(&path),
@@ -399,6 +406,34 @@ fn approve(action: &Action, edit: Option<String>, always: Option<Always>) -> Wis
     }
 }
 
+fn muddle(asked: Option<ActionId>) -> Vec<Wish> {
+    let from = Surface::Api;
+    let mut wishes = vec![Wish::Accept {
+        accepted: true,
+        note: String::new(),
+        from,
+    }];
+    if let Some(action) = asked {
+        wishes.push(Wish::Settle {
+            action: action.clone(),
+            verdict: Verdict::Happened,
+            result: Some("It is there.".to_owned()),
+            from,
+        });
+        wishes.push(Wish::Answer {
+            action: action.clone(),
+            text: "Both.".to_owned(),
+            from,
+        });
+        wishes.push(Wish::Deny {
+            action,
+            reason: "Not so.".to_owned(),
+            from,
+        });
+    }
+    wishes
+}
+
 fn allow() -> longrein_protocol::agent::PolicyRule {
     longrein_protocol::agent::PolicyRule {
         tool: None,
@@ -424,6 +459,7 @@ fn deed(deed: &Deed) -> Doing {
         }),
         Deed::Undo(tool) => Doing::Undo(tool.clone()),
         Deed::ApproveStale => Doing::ApproveStale,
+        Deed::Muddle => Doing::Muddle,
         Deed::ChangeFile(path) => Doing::ChangeFile(path.clone()),
         Deed::Rules(rules) => {
             let standing = rules.iter().enumerate().map(|(number, rule)| StandingRule {

@@ -359,6 +359,9 @@ pub enum Deed {
     Undo(String),
     /// Something is approved that is not what was shown.
     ApproveStale,
+    /// The person says everything at once of what they were last asked: that it is accepted, that
+    /// it happened, an answer and a refusal. Most of it fits nothing.
+    Muddle,
     /// Somebody changes this file of the workspace.
     ChangeFile(String),
     /// The rules on disk are now these.
