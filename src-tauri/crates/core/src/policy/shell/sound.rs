@@ -129,8 +129,10 @@ fn is_leaf_sound(node: Node<'_>, parent: &str, text: &str) -> bool {
         "ansi_c_string" => word::ansi_c(source).is_some(),
         // Looked at with its delimiter, which says whether anything in it is live.
         "heredoc_body" | "heredoc_start" | "heredoc_end" => true,
+        // What is expanded follows at once; the grammar passes over blanks.
+        "$" | "${" if parent.ends_with("expansion") => !behind.starts_with([' ', '\t', '\n', '\\']),
         // A sign by itself only where nothing follows that it would belong to.
-        "$" if !matches!(parent, "simple_expansion" | "string") => {
+        "$" if parent != "string" => {
             let next = behind.chars().next();
             let belongs =
                 |next: char| next.is_ascii_alphanumeric() || "\"'$_{([@*#?!-\\".contains(next);
