@@ -55,6 +55,7 @@ impl<'d> Story<'d> {
             private: false,
             depth: 0,
             parent: None,
+            root: None,
         });
         let look = json!({
             "name": "look", "description": "Looks", "schema": {"type": "object"},
