@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use longrein_core::run::Phase;
-use longrein_protocol::event::Price;
+use longrein_protocol::agent::Decision;
+use longrein_protocol::event::{Payload, Price};
 use longrein_protocol::gate::{Scope, StandingRule};
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::{ActionId, BlobHash, Event, Millis, RunId, ToolSpec};
@@ -15,7 +16,7 @@ use tokio::sync::Notify;
 
 use super::catalogue::{KEY_SLACK_SECONDS, KEY_VALID_SECONDS};
 use super::laws::{Law, Laws};
-use super::scenario::{Manner, Scenario};
+use super::scenario::{FaultWhat, Manner, Scenario};
 
 /// The simulated world beyond the process.
 pub(super) struct Outside {
@@ -123,7 +124,16 @@ impl Outside {
     /// Events became durable.
     pub fn committed(&self, events: &[Event], now_ms: u64) {
         let mut state = self.state();
+        // While the database is busy, rules may change between a decision and its being durable.
+        let prompt = !self
+            .scenario
+            .faults
+            .iter()
+            .any(|fault| fault.what == FaultWhat::Busy);
         for event in events {
+            if let (Payload::ActionStarted(started), true) = (&event.payload, prompt) {
+                state.starts_under_rules(&started.action);
+            }
             let root = state.laws.run.id.unwrap_or(event.run);
             let laws = match event.run == root {
                 true => &mut state.laws,
@@ -193,6 +203,21 @@ impl State {
         }
         self.requests += 1;
         self.requests
+    }
+
+    /// Every check is made again immediately before a start: so what stands on disk at this moment
+    /// does not forbid it.
+    fn starts_under_rules(&mut self, action: &ActionId) {
+        let action = self.laws_of(action).run.action(action);
+        let tool = action.map(|action| action.tool.clone()).unwrap_or_default();
+        let forbids = |rule: &StandingRule| {
+            let rule = &rule.rule;
+            rule.decision == Decision::Deny && rule.tool.as_deref() == Some(&tool)
+        };
+        if self.rules.broken || self.rules.rules.iter().any(forbids) {
+            let how = format!("{tool} starts against what stands on disk");
+            self.laws.broken(Law::Approved, how);
+        }
     }
 
     fn laws_of(&mut self, action: &ActionId) -> &mut Laws {
