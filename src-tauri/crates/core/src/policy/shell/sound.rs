@@ -150,7 +150,7 @@ fn is_leaf_sound(node: Node<'_>, parent: &str, text: &str) -> bool {
 /// Whether a `#` behind this text begins a comment for a shell: at the start, behind a blank or a
 /// sign that no backslash keeps in the word before.
 fn begins_word(before: &str) -> bool {
-    const ENDS: [char; 9] = [' ', '\t', '\n', ';', '&', '|', '(', ')', '<'];
+    const ENDS: [char; 8] = [' ', '\t', '\n', ';', '&', '|', '(', '<'];
     let Some(rest) = before.strip_suffix(ENDS) else {
         return before.is_empty();
     };

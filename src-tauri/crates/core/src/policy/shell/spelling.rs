@@ -223,12 +223,8 @@ impl Walk<'_, '_> {
         let Some(place) = words.pop() else {
             return more;
         };
-        let is_descriptor = operator.ends_with('&')
-            && place.is_literal
-            && place
-                .text
-                .chars()
-                .all(|letter| letter.is_ascii_digit() || letter == '-');
+        let is_descriptor =
+            operator.ends_with('&') && place.is_literal && is_number_of_file(&place.text);
         let is_nowhere = place.is_literal && NOWHERE.contains(&place.text.as_str());
         let is_socket = place.text.starts_with("/dev/tcp/") || place.text.starts_with("/dev/udp/");
         if operator.contains('>') && !is_descriptor && !is_nowhere && !is_socket {
@@ -288,4 +284,10 @@ impl Walk<'_, '_> {
         }
         more
     }
+}
+
+/// `2`, `2-`, `-`: a file that is open already, or none.
+fn is_number_of_file(text: &str) -> bool {
+    let digits = text.strip_suffix('-').unwrap_or(text);
+    !text.is_empty() && digits.chars().all(|digit| digit.is_ascii_digit())
 }
