@@ -167,8 +167,9 @@ pub(super) fn has_live(text: &str) -> bool {
                 letters.next();
             }
             '`' => return true,
-            '$' if matches!(letters.peek(), Some('(' | '{')) => return true,
-            '<' | '>' if letters.peek() == Some(&'(') => return true,
+            // A line end that a backslash takes away may stand between.
+            '$' if matches!(letters.peek(), Some('(' | '{' | '\\')) => return true,
+            '<' | '>' if matches!(letters.peek(), Some('(' | '\\')) => return true,
             _ => {}
         }
     }
