@@ -1,6 +1,7 @@
 //! The pure core, as data: what a run owes after each event, what it refuses, what it shows.
 
 mod cards;
+mod cast;
 mod forked;
 mod gate;
 mod held;
