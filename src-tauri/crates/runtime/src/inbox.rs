@@ -5,11 +5,12 @@ use longrein_core::policy;
 use longrein_core::run::{Acceptance, Action, ActionStage, Phase};
 use longrein_protocol::block::Trust;
 use longrein_protocol::event::{
-    AcceptanceResolved, ActionReconciled, ApprovalResolved, ApprovalWithdrawn, BudgetRaised,
-    HandoffReason, Limits, Outcome, PolicyChanged, QuestionAnswered, ResumeReason, RunCancelled,
-    RunFinished, RunPaused, RunResumed, TurnStarted, TurnSteered, Verdict,
+    AcceptanceResolved, ActionReconciled, ActionUncertain, ApprovalResolved, ApprovalWithdrawn,
+    BudgetRaised, HandoffReason, Limits, Outcome, PolicyChanged, QuestionAnswered, ResumeReason,
+    RunCancelled, RunFinished, RunPaused, RunResumed, TurnStarted, TurnSteered, Verdict,
 };
 use longrein_protocol::gate::{Always, StandingRule, Surface};
+use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::wish::Wish;
 use longrein_protocol::{ActionId, BlobHash, Body};
 use serde_json::Value;
@@ -240,7 +241,11 @@ impl Driver {
         if let Some(always) = &always {
             match self.ports.world.remember(&self.run, always).await {
                 Ok(rules) => made = Some(rules),
-                Err(unavailable) => return self.hand_off(unavailable),
+                Err(unavailable) if self.run.phase == Phase::Going => {
+                    return self.hand_off(unavailable);
+                }
+                // It stands still already, and says why; the question stays open.
+                Err(_) => return Ok(()),
             }
         }
         self.record(ApprovalResolved {
@@ -252,9 +257,13 @@ impl Driver {
             binding,
             always,
         })?;
-        match made {
-            Some(made) => self.add_rules(made, from),
-            None => Ok(()),
+        if let Some(made) = made {
+            self.add_rules(made, from)?;
+        }
+        // What stood still for something that is mended by now goes on with the answer.
+        match self.run.phase {
+            Phase::HandedOff { .. } => self.go_on(),
+            _ => Ok(()),
         }
     }
 
@@ -346,8 +355,26 @@ impl Driver {
             return Ok(InboxAnswer::Done);
         }
         self.withdraw("the run was cancelled")?;
+        self.leave_in_doubt()?;
         self.record(RunCancelled {})?;
         Ok(InboxAnswer::EndEffects)
+    }
+
+    /// Says of what a cancelled run leaves behind half way that nobody knows whether it happened.
+    fn leave_in_doubt(&mut self) -> Result<(), DriveError> {
+        let begun = |action: &&Action| {
+            let stage = matches!(action.stage, ActionStage::Started | ActionStage::Lost);
+            let safe = action.effect == Effect::Read || action.repeat == Repeat::Repeatable;
+            stage && !safe
+        };
+        let begun = self.run.actions.iter().filter(begun);
+        let ids: Vec<ActionId> = begun.map(|action| action.id.clone()).collect();
+        ids.into_iter().try_for_each(|action| {
+            self.record(ActionUncertain {
+                action,
+                why: "The run was cancelled while it ran.".to_owned(),
+            })
+        })
     }
 
     fn go_on(&mut self) -> Result<(), DriveError> {

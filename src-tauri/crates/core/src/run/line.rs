@@ -64,9 +64,13 @@ impl Run {
             Phase::Finished(Outcome::Accepted) => {
                 plain(RunState::Accepted, "Every criterion holds.")
             }
-            Phase::Finished(Outcome::Unverified) => plain(
+            Phase::Finished(Outcome::Unverified) if self.criteria().is_empty() => plain(
                 RunState::Unverified,
                 "Finished; the agent sets no criteria.",
+            ),
+            Phase::Finished(Outcome::Unverified) => plain(
+                RunState::Unverified,
+                "Taken as it is by you, before every criterion held.",
             ),
             Phase::Finished(Outcome::Failed) => plain(RunState::Failed, "It can't go on."),
             Phase::Cancelled => plain(RunState::Cancelled, "Cancelled by you."),

@@ -155,6 +155,8 @@ async fn cancelling_ends_what_runs_and_the_run() {
     let driver = driving.await.unwrap();
     assert_eq!(driver.run().phase, Phase::Cancelled);
     assert!(held.done().is_empty());
+    let in_doubt = count(&stage.events(), "action.uncertain");
+    assert_eq!(in_doubt, 1, "what was cut short is not said to be undone");
 }
 
 #[tokio::test(start_paused = true)]
