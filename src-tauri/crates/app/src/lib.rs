@@ -178,6 +178,9 @@ impl Longrein {
     /// # Errors
     /// When there is no such run or the disk refuses.
     pub async fn wish(&self, run: RunId, wish: Wish) -> Result<(), AppError> {
+        if matches!(wish, Wish::Say { .. }) {
+            self.check_hears(run).await?;
+        }
         self.inner.store.post_wish(run, wish, system::now()).await?;
         Ok(())
     }
@@ -200,6 +203,20 @@ impl Longrein {
         let revoking = tokio::task::spawn_blocking(move || policy::revoke(&data, &id));
         let revoked = revoking.await;
         revoked.map_err(|error| AppError::new(AppErrorCode::Io, error.to_string(), ""))?
+    }
+
+    /// A child that has ended hears nothing any more: its finding was told to its parent.
+    async fn check_hears(&self, run: RunId) -> Result<(), AppError> {
+        use longrein_protocol::view::RunState::{Accepted, Failed, HandedOff, Unverified};
+        let line = self.run_line(run).await?;
+        let ended = matches!(line.state, Accepted | Unverified | Failed | HandedOff);
+        let Some(root) = line.root.filter(|_| ended) else {
+            return Ok(());
+        };
+        Err(AppError::usage(
+            format!("Run {run} is a child, and it has ended."),
+            format!("Say it to the run that leads: longrein resume {root} \"…\""),
+        ))
     }
 
     /// Whether some process drives the tree whose first run this is.

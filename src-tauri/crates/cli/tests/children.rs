@@ -71,5 +71,9 @@ fn a_child_s_approval_parks_the_run_and_is_answered_by_its_own_id() {
     let events = home.events(&id);
     assert_eq!(of_type(&events, "child.finished").len(), 1);
     assert_eq!(events.last().unwrap()["type"], "run.finished");
+    let child = of_type(&events, "child.finished")[0]["child"].clone();
+    let late = home.run(&["resume", child.as_str().unwrap(), "And more?"]);
+    assert_eq!(late.status, 2, "{late}");
+    assert!(late.err.contains("is a child, and it has ended"), "{late}");
     home.assert_whole();
 }

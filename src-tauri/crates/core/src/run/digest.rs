@@ -87,8 +87,12 @@ impl Run {
             None => words.push_str("; what it cost is not known"),
         }
         if open > 0 {
-            let items = if open == 1 { "item" } else { "items" };
-            words.push_str(&format!(". {open} {items} of the plan are open"));
+            let items = if open == 1 {
+                "item of the plan is"
+            } else {
+                "items of the plan are"
+            };
+            words.push_str(&format!(". {open} {items} open"));
         }
         words.push('.');
         words
