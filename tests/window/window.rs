@@ -248,12 +248,22 @@ pub fn close_by_its_cross() {
     );
 }
 
-/// The process that owns the window.
+/// The process that owns the window. The window manager may list it a moment after its page is
+/// there.
 pub fn process() -> u32 {
-    let windows = told("wmctrl", &["-lp"]);
-    let line = windows.lines().find(|line| line.ends_with(" Longrein"));
-    let id = line.and_then(|line| line.split_whitespace().nth(2)?.parse().ok());
-    id.unwrap_or_else(|| panic!("no window of the app among:\n{windows}"))
+    let begun = Instant::now();
+    loop {
+        let windows = told("wmctrl", &["-lp"]);
+        let line = windows.lines().find(|line| line.ends_with(" Longrein"));
+        if let Some(id) = line.and_then(|line| line.split_whitespace().nth(2)?.parse().ok()) {
+            return id;
+        }
+        assert!(
+            begun.elapsed() < APPEAR_LIMIT,
+            "no window of the app among:\n{windows}"
+        );
+        std::thread::sleep(LOOK_EVERY);
+    }
 }
 
 /// Whether a process is gone, or only waits to be taken note of.
