@@ -89,7 +89,17 @@ pub fn path(data_dir: &Path) -> PathBuf {
 /// # Errors
 /// Every mistake in it; the file stays as it is.
 pub fn load(data_dir: &Path) -> Result<Vec<KeptRule>, Vec<Problem>> {
-    let checked = check(&own_file::read(&path(data_dir))?);
+    rules_in(&text(data_dir)?)
+}
+
+/// The file's text; empty when there is none.
+pub(crate) fn text(data_dir: &Path) -> Result<String, Vec<Problem>> {
+    own_file::read(&path(data_dir))
+}
+
+/// The rules that such a text has.
+pub(crate) fn rules_in(text: &str) -> Result<Vec<KeptRule>, Vec<Problem>> {
+    let checked = check(text);
     checked.rules.ok_or(checked.problems)
 }
 

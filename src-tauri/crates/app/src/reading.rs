@@ -36,7 +36,7 @@ impl Longrein {
         Ok(self.marked(self.inner.store.run_line(run).await?))
     }
 
-    fn marked(&self, mut line: RunLine) -> RunLine {
+    pub(crate) fn marked(&self, mut line: RunLine) -> RunLine {
         // Only a run that works needs a driver, and asking for one is a look at the disk.
         if line.state == RunState::Running {
             let root = line.root.as_ref().unwrap_or(&line.run);

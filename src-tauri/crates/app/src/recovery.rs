@@ -8,7 +8,7 @@ use std::time::Duration;
 use longrein_protocol::RunId;
 use longrein_protocol::event::ResumeReason;
 use longrein_protocol::view::{RunLine, RunState};
-use longrein_store::Log as _;
+use longrein_store::{Changes, Log as _};
 
 use crate::Longrein;
 use crate::drivers::Driving;
@@ -47,6 +47,10 @@ pub struct Recovery {
     wanted: HashSet<RunId>,
     attempts: Attempts,
     looked: bool,
+    /// Tells whether the list has to be read again.
+    changes: Option<Changes>,
+    /// The runs that work, as the list last had them: a process may end without a commit.
+    working: Vec<RunLine>,
 }
 
 impl Longrein {
@@ -58,6 +62,8 @@ impl Longrein {
             wanted: HashSet::new(),
             attempts: Attempts::default(),
             looked: false,
+            changes: None,
+            working: Vec::new(),
         }
     }
 }
@@ -159,18 +165,38 @@ impl Recovery {
         Ok(!wishes.is_empty() && !self.app.is_driven(tree))
     }
 
-    async fn lines(&self) -> Result<Vec<RunLine>, AppError> {
+    /// The runs that are looked at: all of them after a commit, else those that work.
+    async fn lines(&mut self) -> Result<Vec<RunLine>, AppError> {
+        if !self.has_changed()? && self.wanted.is_empty() {
+            let working = self.working.iter().cloned();
+            return Ok(working.map(|line| self.app.marked(line)).collect());
+        }
         let mut lines: Vec<RunLine> = Vec::new();
         for _ in 0..PAGES {
             let before = lines.last().and_then(|line| line.run.parse().ok());
-            let page = self.app.runs(PAGE_RUNS, before).await?;
+            let page = self.app.store().runs(PAGE_RUNS, before).await?;
             let is_last = page.len() < PAGE_RUNS as usize;
             lines.extend(page);
             if is_last {
                 break;
             }
         }
-        Ok(lines)
+        let works = |line: &&RunLine| line.state == RunState::Running;
+        self.working = lines.iter().filter(works).cloned().collect();
+        Ok(lines
+            .into_iter()
+            .map(|line| self.app.marked(line))
+            .collect())
+    }
+
+    fn has_changed(&mut self) -> Result<bool, AppError> {
+        match &mut self.changes {
+            Some(changes) => Ok(changes.has_changed()),
+            None => {
+                self.changes = Some(self.app.store().watch()?);
+                Ok(true)
+            }
+        }
     }
 }
 

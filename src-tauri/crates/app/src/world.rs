@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use longrein_core::agent_file::Problem;
 use longrein_core::policy::is_granted;
 use longrein_core::run::Run;
 use longrein_mcp::{McpServer, ServerConfig};
@@ -45,6 +46,8 @@ pub struct AppWorld {
     /// Servers by run tree and name.
     servers: Mutex<HashMap<(RunId, String), Arc<McpServer>>>,
     libraries: Mutex<HashMap<Vec<PathBuf>, Arc<Library>>>,
+    /// The policy file's text as it was last understood, with its rules.
+    rules: Mutex<Option<(String, Arc<Vec<KeptRule>>)>>,
 }
 
 impl AppWorld {
@@ -58,6 +61,7 @@ impl AppWorld {
             pace,
             servers: Mutex::default(),
             libraries: Mutex::default(),
+            rules: Mutex::default(),
         }
     }
 
@@ -78,6 +82,26 @@ impl AppWorld {
         for server in mine {
             server.close().await;
         }
+    }
+
+    /// The rules of the policy file as it is now. Every decision asks for them, so a text that was
+    /// understood before is not taken apart again.
+    fn kept_rules(&self) -> Result<Arc<Vec<KeptRule>>, Unavailable> {
+        let unavailable = |problems: Vec<Problem>| {
+            let error = policy::as_error(&problems);
+            Unavailable {
+                message: error.message,
+                remedy: error.remedy,
+            }
+        };
+        let text = policy::text(&self.paths.data).map_err(unavailable)?;
+        let mut known = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, rules)) = known.as_ref().filter(|(of, _)| *of == text) {
+            return Ok(rules.clone());
+        }
+        let rules = Arc::new(policy::rules_in(&text).map_err(unavailable)?);
+        *known = Some((text, rules.clone()));
+        Ok(rules)
     }
 
     /// Opens the library of an agent, or says what is wrong with its folders.
@@ -398,13 +422,7 @@ impl World for AppWorld {
         let Some(agent) = run.agent() else {
             return Ok(None);
         };
-        let kept = policy::load(&self.paths.data).map_err(|problems| {
-            let error = policy::as_error(&problems);
-            Unavailable {
-                message: error.message,
-                remedy: error.remedy,
-            }
-        })?;
+        let kept = self.kept_rules()?;
         let mut mine: Vec<&KeptRule> = kept
             .iter()
             .filter(|rule| rule.is_for(&agent.name))

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+pub use longrein_core::view::{dollars, thousands as count};
 use longrein_protocol::Millis;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -141,19 +142,6 @@ pub fn sentence(words: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// `12345` as `12,345`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// `1 step`, `2 steps`.
 pub fn counted(number: u32, one: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -214,16 +202,6 @@ fn civil(day: i64) -> (i64, i64, i64) {
     let day = in_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
     (year + era * 400 + i64::from(month <= 2), month, day)
-}
-
-/// Money in millionths of a dollar: cents, and more digits only below a cent.
-pub fn dollars(micro: u64) -> String {
-    const CENT: u64 = 10_000;
-    if micro > 0 && micro < CENT {
-        return format!("$0.{micro:06}").trim_end_matches('0').to_owned();
-    }
-    let cents = micro.saturating_add(CENT / 2) / CENT;
-    format!("${}.{:02}", count(cents / 100), cents % 100)
 }
 
 /// A word as a shell reads it.

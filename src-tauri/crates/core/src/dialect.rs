@@ -143,22 +143,31 @@ pub trait Dialect: Send + Sync {
     /// The bytes up to the first message, in pieces that name their part of the request.
     fn head(&self, head: Head<'_>) -> Vec<(Section, String)>;
 
-    /// One message; `index` counts the messages of this request from 0, so that separators fit.
-    fn message(&self, index: u32, message: &Message) -> String;
-
-    /// The bytes after the last message.
-    fn closing(&self, parameters: Parameters) -> String;
-
-    /// One message at its place. A format that joins the messages of one speaker, or marks where
-    /// the frozen front ends, looks at the place; to the others the index is enough.
+    /// One message at its place: the index is there so that separators fit, and a format that joins
+    /// the messages of one speaker, or marks where the frozen front ends, looks at the rest.
     ///
     /// The bytes of a message that is not the tail must not depend on what comes after it.
-    fn placed(&self, place: Place, message: &Message) -> String {
-        self.message(place.index, message)
-    }
+    fn placed(&self, place: Place, message: &Message) -> String;
 
     /// The bytes after the last message, for a format to which it matters what that was.
-    fn closing_after(&self, _end: End, parameters: Parameters) -> String {
-        self.closing(parameters)
+    fn closing_after(&self, end: End, parameters: Parameters) -> String;
+
+    /// A message that follows none; `index` counts the messages of a request from 0.
+    fn message(&self, index: u32, message: &Message) -> String {
+        let place = Place {
+            index,
+            after: None,
+            is_tail: false,
+        };
+        self.placed(place, message)
+    }
+
+    /// The bytes after the only message.
+    fn closing(&self, parameters: Parameters) -> String {
+        let end = End {
+            messages: 1,
+            has_tail: false,
+        };
+        self.closing_after(end, parameters)
     }
 }

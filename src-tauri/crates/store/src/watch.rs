@@ -46,6 +46,13 @@ impl Changes {
         }
     }
 
+    /// Whether something was committed since this, or [`Changes::changed`], last said so.
+    pub fn has_changed(&mut self) -> bool {
+        let moved_on = self.moved_on();
+        self.own.mark_unchanged();
+        moved_on
+    }
+
     /// A look into the shared memory of the write-ahead log: microseconds, so done in place.
     fn moved_on(&mut self) -> bool {
         // A database that is being recovered by another process is asked again next time.

@@ -1,5 +1,6 @@
 //! Hard limits in words, and as they are typed.
 
+pub use longrein_core::view::amount;
 use longrein_protocol::event::Limit;
 use longrein_protocol::view::{Meter, Money, RunHead};
 
@@ -30,22 +31,6 @@ pub fn typed(limit: Limit, amount: u64) -> String {
         "" => whole.to_string(),
         part => format!("{whole}.{part:0<2}"),
     }
-}
-
-/// An amount with its unit.
-pub fn amount(limit: Limit, amount: u64) -> String {
-    let unit = match (limit, amount) {
-        (Limit::Money, _) => return text::dollars(amount),
-        (Limit::Steps, 1) => "step",
-        (Limit::Steps, _) => "steps",
-        (Limit::TokensIn, _) => "tokens in",
-        (Limit::TokensOut, _) => "tokens out",
-        (Limit::WorkingMinutes, 1) => "minute of work",
-        (Limit::WorkingMinutes, _) => "minutes of work",
-        (Limit::Actions, 1) => "action",
-        (Limit::Actions, _) => "actions",
-    };
-    format!("{} {unit}", text::count(amount))
 }
 
 /// Money that was spent, with what is held in reserve and the limit.

@@ -8,8 +8,8 @@ use longrein_protocol::event::{
     ActionRejected, ActionStarted, ActionUncertain, ApprovalRequested, ApprovalResolved,
     QuestionAnswered, StatusAnswer, Verdict,
 };
-use longrein_protocol::gate::{ActionFacts, Actor};
-use longrein_protocol::tool::{Effect, Repeat};
+use longrein_protocol::gate::Actor;
+use longrein_protocol::tool::Effect;
 use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, Body, Millis, ToolErrorClass};
 
@@ -26,7 +26,7 @@ impl Run {
             repeat: proposed.repeat,
             by: proposed.by,
             undoes: proposed.undoes.clone(),
-            ..new_action(
+            ..Action::new(
                 &proposed.action,
                 &proposed.call,
                 &proposed.tool,
@@ -37,7 +37,7 @@ impl Run {
 
     pub(super) fn rejected(&mut self, rejected: &ActionRejected) {
         self.pending.pop_front();
-        self.actions.push(new_action(
+        self.actions.push(Action::new(
             &rejected.action,
             &rejected.call,
             &rejected.tool,
@@ -319,29 +319,5 @@ pub(super) fn harness_result(text: String, error: ToolErrorClass) -> ActionResul
         origin: Origin::Harness,
         trust: Trust::Trusted,
         latency_ms: 0,
-    }
-}
-
-fn new_action(id: &ActionId, call: &str, tool: &str, arguments: &Body) -> Action {
-    Action {
-        id: id.clone(),
-        call: call.to_owned(),
-        tool: tool.to_owned(),
-        arguments: arguments.clone(),
-        effect: Effect::Read,
-        repeat: Repeat::Repeatable,
-        stage: ActionStage::Proposed,
-        attempt: 0,
-        decision: None,
-        why: String::new(),
-        by: Actor::Model,
-        undoes: None,
-        facts: ActionFacts::default(),
-        shown: None,
-        approved: None,
-        started_at: 0,
-        queries: 0,
-        query_at: None,
-        result: None,
     }
 }

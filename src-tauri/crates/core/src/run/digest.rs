@@ -6,6 +6,7 @@ use longrein_protocol::source::PlanState;
 
 use super::next::Next;
 use super::{Acceptance, ActionStage, Run};
+use crate::view::{dollars, thousands};
 
 /// The most lines of each part.
 const LINES: usize = 12;
@@ -79,8 +80,8 @@ impl Run {
         let (input, output) = self.tokens_known();
         let mut words = format!(
             "A step took {} tokens in and {} out on average",
-            input / steps,
-            output / steps
+            thousands((input / steps).into()),
+            thousands((output / steps).into())
         );
         match self.money_known() {
             Some(micro) => words.push_str(&format!(", {}", dollars(micro / u64::from(steps)))),
@@ -106,15 +107,4 @@ fn lines(all: impl Iterator<Item = String>) -> Vec<String> {
             None => line,
         })
         .collect()
-}
-
-/// Millionths of a dollar in words: `$0.0123`.
-pub(crate) fn dollars(micro: u64) -> String {
-    let (whole, part) = (micro / 1_000_000, micro % 1_000_000);
-    let digits = if whole == 0 && part > 0 && part < 10_000 {
-        format!("{part:06}")
-    } else {
-        format!("{:04}", part / 100)
-    };
-    format!("${whole}.{digits}")
 }

@@ -149,6 +149,33 @@ pub struct Action {
     pub result: Option<ActionResult>,
 }
 
+impl Action {
+    /// An action that was just asked for by the model, of a tool that only reads.
+    pub fn new(id: &ActionId, call: &str, tool: &str, arguments: &Body) -> Self {
+        Self {
+            id: id.clone(),
+            call: call.to_owned(),
+            tool: tool.to_owned(),
+            arguments: arguments.clone(),
+            effect: Effect::Read,
+            repeat: Repeat::Repeatable,
+            stage: ActionStage::Proposed,
+            attempt: 0,
+            decision: None,
+            why: String::new(),
+            by: Actor::Model,
+            undoes: None,
+            facts: ActionFacts::default(),
+            shown: None,
+            approved: None,
+            started_at: 0,
+            queries: 0,
+            query_at: None,
+            result: None,
+        }
+    }
+}
+
 /// How an action ended, as the model is shown it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ActionResult {

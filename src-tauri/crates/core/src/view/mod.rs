@@ -22,6 +22,7 @@ use crate::compile::Content;
 use crate::run::Run;
 
 pub use card::pretty;
+pub use words::{amount, dollars, thousands};
 
 /// The most bytes of arguments or of a result that a row carries.
 pub const ROW_TEXT_BYTES: usize = 8 * 1024;

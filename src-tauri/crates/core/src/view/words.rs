@@ -193,7 +193,7 @@ pub fn raised(limits: &Limits, by: Surface) -> String {
 }
 
 /// So much of a limit, with its unit.
-fn amount(limit: Limit, value: u64) -> String {
+pub fn amount(limit: Limit, value: u64) -> String {
     let unit = match (limit, value) {
         (Limit::Money, _) => return dollars(value),
         (Limit::Steps, 1) => "step",
@@ -209,7 +209,7 @@ fn amount(limit: Limit, value: u64) -> String {
 }
 
 /// Money as people read it: cents, and more digits only below a cent.
-fn dollars(micro: u64) -> String {
+pub fn dollars(micro: u64) -> String {
     const MICRO: u64 = 1_000_000;
     const CENT: u64 = 10_000;
     if micro > 0 && micro < CENT {
@@ -221,7 +221,7 @@ fn dollars(micro: u64) -> String {
 }
 
 /// `2,000,000`.
-fn thousands(number: u64) -> String {
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut words = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {

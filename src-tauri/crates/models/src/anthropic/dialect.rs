@@ -89,23 +89,6 @@ impl Dialect for AnthropicDialect {
         .collect()
     }
 
-    fn message(&self, index: u32, message: &Message) -> String {
-        let place = Place {
-            index,
-            after: None,
-            is_tail: false,
-        };
-        self.placed(place, message)
-    }
-
-    fn closing(&self, parameters: Parameters) -> String {
-        let end = End {
-            messages: 1,
-            has_tail: false,
-        };
-        self.closing_after(end, parameters)
-    }
-
     fn placed(&self, place: Place, message: &Message) -> String {
         let role = role(message.speaker());
         let mark = if place.is_tail { MARK } else { "" };

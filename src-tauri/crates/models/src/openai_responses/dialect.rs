@@ -4,7 +4,7 @@
 //! follows it, and the API refuses one without the other. The prompt is cached by its front
 //! without being asked to.
 
-use longrein_core::dialect::{Dialect, Head, Message, Parameters, Said};
+use longrein_core::dialect::{Dialect, End, Head, Message, Parameters, Place, Said};
 use longrein_protocol::ToolSpec;
 use longrein_protocol::event::Section;
 use serde_json::Value;
@@ -67,7 +67,7 @@ impl Dialect for ResponsesDialect {
         .collect()
     }
 
-    fn message(&self, index: u32, message: &Message) -> String {
+    fn placed(&self, place: Place, message: &Message) -> String {
         let items = match message {
             Message::User { text } => vec![spoken("user", text)],
             Message::Assistant { blocks } => assistant(blocks),
@@ -79,11 +79,11 @@ impl Dialect for ResponsesDialect {
                 quoted(&said_failure(text, *failed))
             )],
         };
-        let comma = if index > 0 { "," } else { "" };
+        let comma = if place.index > 0 { "," } else { "" };
         format!("{comma}{}", items.join(","))
     }
 
-    fn closing(&self, parameters: Parameters) -> String {
+    fn closing_after(&self, _end: End, parameters: Parameters) -> String {
         let limit = parameters.max_output_tokens.max(OUTPUT_MIN);
         let mut closing = format!(r#"],"max_output_tokens":{limit}"#);
         let takes = !self.family.refuses_temperature();

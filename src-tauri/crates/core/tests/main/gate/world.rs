@@ -1,10 +1,10 @@
 //! A run with tools of every kind, to hold actions against.
 
 use longrein_core::policy::{Looked, decide, facts};
-use longrein_core::run::{Action, ActionStage, Run};
+use longrein_core::run::{Action, Run};
 use longrein_protocol::agent::PolicyRule;
 use longrein_protocol::event::ActionDecided;
-use longrein_protocol::gate::{ActionFacts, Actor, Scope, StandingRule};
+use longrein_protocol::gate::{ActionFacts, Scope, StandingRule};
 use longrein_protocol::tool::{Effect, Reach, Recovery, Repeat};
 use longrein_protocol::{ActionId, Body, ToolSpec};
 use serde_json::{Value, json};
@@ -127,26 +127,11 @@ pub fn action(run: &Run, tool: &str, arguments: &Value) -> Action {
     let effect = run
         .tool(tool)
         .map_or(Effect::Irreversible, |spec| spec.effect);
+    let arguments = Body::Text(arguments.to_string());
     Action {
-        id: ActionId("a1".to_owned()),
-        call: "call".to_owned(),
-        tool: tool.to_owned(),
-        arguments: Body::Text(arguments.to_string()),
         effect,
         repeat: Repeat::Once,
-        stage: ActionStage::Proposed,
-        attempt: 0,
-        decision: None,
-        why: String::new(),
-        by: Actor::Model,
-        undoes: None,
-        facts: ActionFacts::default(),
-        shown: None,
-        approved: None,
-        started_at: 0,
-        queries: 0,
-        query_at: None,
-        result: None,
+        ..Action::new(&ActionId("a1".to_owned()), "call", tool, &arguments)
     }
 }
 

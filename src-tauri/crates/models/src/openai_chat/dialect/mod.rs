@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use longrein_core::dialect::{Dialect, Head, Message, Parameters, Place, Said, Speaker, Thinking};
+use longrein_core::dialect::{
+    Dialect, End, Head, Message, Parameters, Place, Said, Speaker, Thinking,
+};
 use longrein_protocol::ToolSpec;
 use longrein_protocol::event::Section;
 
@@ -180,19 +182,15 @@ impl Dialect for ChatDialect {
         .collect()
     }
 
-    fn message(&self, _index: u32, message: &Message) -> String {
+    fn placed(&self, place: Place, message: &Message) -> String {
         // The system message stands first, so every message follows another one.
-        match message {
+        let plain = match message {
             Message::User { text } => format!(r#",{{"role":"user","content":{}}}"#, quoted(text)),
             Message::Assistant { blocks } => self.assistant(blocks),
             Message::Result {
                 call, text, failed, ..
             } => self.result(call, text, *failed),
-        }
-    }
-
-    fn placed(&self, place: Place, message: &Message) -> String {
-        let plain = self.message(place.index, message);
+        };
         let follows_result =
             place.after == Some(Speaker::Tool) && message.speaker() == Speaker::Person;
         match self.quirks.bridges_results && follows_result {
@@ -201,7 +199,7 @@ impl Dialect for ChatDialect {
         }
     }
 
-    fn closing(&self, parameters: Parameters) -> String {
+    fn closing_after(&self, _end: End, parameters: Parameters) -> String {
         format!("]{}}}", self.parameters(parameters))
     }
 }
