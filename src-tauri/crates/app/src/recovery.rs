@@ -147,7 +147,7 @@ impl Recovery {
             );
             if line.state == RunState::Interrupted {
                 found.push((tree, ResumeReason::Interrupted));
-            } else if rests && self.is_wanted(run, tree).await? {
+            } else if rests && is_wanted(&self.app, run, tree).await? {
                 wanted.insert(tree);
             }
         }
@@ -158,11 +158,6 @@ impl Recovery {
         found.dedup_by_key(|(tree, _)| *tree);
         self.wanted = wanted;
         Ok(found)
-    }
-
-    async fn is_wanted(&self, run: RunId, tree: RunId) -> Result<bool, AppError> {
-        let wishes = self.app.store().wishes(run).await?;
-        Ok(!wishes.is_empty() && !self.app.is_driven(tree))
     }
 
     /// The runs that are looked at: all of them after a commit, else those that work.
@@ -198,6 +193,12 @@ impl Recovery {
             }
         }
     }
+}
+
+/// Whether somebody wants something of a run whose tree nobody drives.
+async fn is_wanted(app: &Longrein, run: RunId, tree: RunId) -> Result<bool, AppError> {
+    let wishes = app.store().wishes(run).await?;
+    Ok(!wishes.is_empty() && !app.is_driven(tree))
 }
 
 /// How often each run was taken up in vain, so that one that always fails is not taken up for ever.
