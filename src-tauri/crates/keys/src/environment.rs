@@ -69,12 +69,25 @@ pub fn secrets_in(
     variables
         .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, value)| !value.trim().is_empty() && (holds_a_key(name) || also(name)))
+        .filter(|(name, value)| !value.trim().is_empty() && (is_for_a_key(name) || also(name)))
         .map(|(_, value)| SecretText::new(value))
         .collect()
 }
 
-fn holds_a_key(variable: &str) -> bool {
+/// The variables that a program started from here must not inherit: those of an environment
+/// (`std::env::vars_os()`) that are for keys. A program that needs one is given it by name.
+pub fn not_for_children(
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Vec<OsString> {
+    variables
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| name.to_str().is_some_and(is_for_a_key))
+        .collect()
+}
+
+/// Whether a variable of this name is for a key: one of Longrein's own, or a usual one.
+pub fn is_for_a_key(variable: &str) -> bool {
     let own = variable.starts_with("LONGREIN_") && variable.ends_with("_API_KEY");
     own || USUAL.iter().any(|(_, usual)| usual.contains(&variable))
 }
@@ -116,5 +129,15 @@ mod tests {
         let secrets = secrets_in(variables, &|name| name == "COUNTER_TOKEN");
         let texts: Vec<&str> = secrets.iter().map(SecretText::expose).collect();
         assert_eq!(texts, ["sk-usual", "sk-own", "named"]);
+    }
+
+    #[test]
+    fn a_child_inherits_no_variable_that_is_for_a_key() {
+        let variables = ["PATH", "OPENAI_API_KEY", "LONGREIN_LOCAL_API_KEY", "EDITOR"]
+            .map(|name| (OsString::from(name), OsString::from("x")));
+        assert_eq!(
+            not_for_children(variables),
+            ["OPENAI_API_KEY", "LONGREIN_LOCAL_API_KEY"]
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! The secrets that this process has come to know.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use super::Masker;
 use crate::SecretText;
@@ -15,6 +15,13 @@ impl Known {
         Self(Arc::new(RwLock::new(Masker::new(secrets))))
     }
 
+    /// What the whole process knows. A log, a panic and an error are written by code that no store
+    /// is handed to, so there is one that all of them find.
+    pub fn of_process() -> Self {
+        static PROCESS: LazyLock<Known> = LazyLock::new(Known::default);
+        PROCESS.clone()
+    }
+
     /// Masks this secret from now on, as long as the process lives: a key that was replaced is
     /// still a secret.
     pub fn learn(&self, secret: &SecretText) {
@@ -26,6 +33,21 @@ impl Known {
         if !masker.knows(secret) {
             *masker = masker.and(secret);
         }
+    }
+
+    /// Masks these secrets from now on.
+    pub fn learn_each(&self, secrets: impl IntoIterator<Item = SecretText>) {
+        for secret in secrets {
+            self.learn(&secret);
+        }
+    }
+
+    /// The text without any secret that is known now.
+    #[must_use]
+    pub fn masked(&self, text: impl Into<String>) -> String {
+        let mut text = text.into();
+        self.masker().text(&mut text);
+        text
     }
 
     /// What masks all that is known now.
