@@ -1,6 +1,6 @@
 //! What belongs to this machine: providers and the theme.
 
-use longrein_app::config::{self, ProviderConfig};
+use longrein_app::config::{self, Format, ProviderConfig};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 use tauri::{AppHandle, State};
@@ -53,6 +53,15 @@ pub enum ProviderFormat {
     /// OpenAI's Chat Completions, and all that speak it.
     #[serde(rename = "openai-chat")]
     OpenAiChat,
+    /// OpenAI's Responses.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
+    /// Anthropic's Messages.
+    #[serde(rename = "anthropic")]
+    Anthropic,
+    /// Google's Gemini.
+    #[serde(rename = "gemini")]
+    Gemini,
 }
 
 /// Where a provider's key comes from.
@@ -114,18 +123,16 @@ pub async fn save_provider(
     let ProviderRequest {
         name,
         base_url,
-        format: ProviderFormat::OpenAiChat,
+        format,
     } = provider;
     // What the form does not show stays as it is.
-    let key_variable = longrein
-        .config()
-        .providers
-        .get(&name)
-        .and_then(|known| known.key_variable.clone());
+    let known = longrein.config().providers.get(&name).cloned();
+    let (key, tool_mode) = known.map_or_else(Default::default, |known| (known.key, known.tool_mode));
     let changed = ProviderConfig {
-        format: config::ProviderFormat::OpenAiChat,
+        format: format.into(),
         base_url,
-        key_variable,
+        key,
+        tool_mode,
     };
     longrein.take_config(config::set_provider(longrein.data_dir(), &name, &changed)?);
     Ok(settings(&desktop))
@@ -155,9 +162,7 @@ fn settings(desktop: &Desktop) -> Settings {
         .iter()
         .map(|(name, provider)| ProviderLine {
             name: name.clone(),
-            format: match provider.format {
-                config::ProviderFormat::OpenAiChat => ProviderFormat::OpenAiChat,
-            },
+            format: provider.format.into(),
             base_url: provider.base_url.clone(),
             key: match provider.resolve_key(name) {
                 Ok(Some(_)) => ProviderKey::Environment,
@@ -169,6 +174,28 @@ fn settings(desktop: &Desktop) -> Settings {
         providers: providers.collect(),
         data_dir: longrein.data_dir().to_string_lossy().into_owned(),
         version: longrein_protocol::HARNESS_VERSION.to_owned(),
+    }
+}
+
+impl From<Format> for ProviderFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::OpenAiChat => Self::OpenAiChat,
+            Format::OpenAiResponses => Self::OpenAiResponses,
+            Format::Anthropic => Self::Anthropic,
+            Format::Gemini => Self::Gemini,
+        }
+    }
+}
+
+impl From<ProviderFormat> for Format {
+    fn from(format: ProviderFormat) -> Self {
+        match format {
+            ProviderFormat::OpenAiChat => Self::OpenAiChat,
+            ProviderFormat::OpenAiResponses => Self::OpenAiResponses,
+            ProviderFormat::Anthropic => Self::Anthropic,
+            ProviderFormat::Gemini => Self::Gemini,
+        }
     }
 }
 

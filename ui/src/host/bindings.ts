@@ -566,7 +566,13 @@ export type Problem = {
 /**  What a provider speaks. */
 export type ProviderFormat = 
 /**  OpenAI's Chat Completions, and all that speak it. */
-"openai-chat";
+"openai-chat" | 
+/**  OpenAI's Responses. */
+"openai-responses" | 
+/**  Anthropic's Messages. */
+"anthropic" | 
+/**  Google's Gemini. */
+"gemini";
 
 /**  Where a provider's key comes from. */
 export type ProviderKey = 

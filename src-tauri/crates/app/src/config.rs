@@ -3,20 +3,28 @@
 //! read is never replaced, and nothing goes on without it.
 
 mod edit;
-mod prices;
+mod models;
+mod provider;
 mod read;
+mod secret;
+mod server;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use longrein_core::agent_file::Problem;
+use longrein_keys::environment::{own_variable, process_variable, secrets_in, usual_variables};
+use longrein_keys::{Backend, Named, SecretName, SecretText};
 use longrein_models::Secret;
-use longrein_protocol::event::Price;
 use serde::Serialize;
 
+pub use longrein_models::{Format, ToolMode};
+
 pub use edit::{remove_provider, set_provider, set_theme};
+pub use models::{OwnModel, UsdPrice};
 pub use read::{Checked, check};
+pub use secret::SecretReference;
 
 use longrein_runtime::world::Unavailable;
 
@@ -27,14 +35,16 @@ use crate::own_file;
 pub const FILE_NAME: &str = "config.toml";
 
 /// The whole configuration.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Config {
     /// Model providers by name.
     pub providers: BTreeMap<String, ProviderConfig>,
     /// MCP servers by name.
     pub mcp: BTreeMap<String, McpConfig>,
-    /// What models cost, by `provider/model`.
-    pub models: BTreeMap<String, Price>,
+    /// What the person says of models, by `provider/model`.
+    pub models: BTreeMap<String, OwnModel>,
+    /// Keys.
+    pub keys: KeysConfig,
     /// The window.
     pub ui: UiConfig,
 }
@@ -91,36 +101,28 @@ impl Current {
 }
 
 /// One provider, `[providers.NAME]`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProviderConfig {
     /// What it speaks.
-    pub format: ProviderFormat,
-    /// Where it is: `http` or `https`, without a slash at the end.
+    pub format: Format,
+    /// Where it is: `http` or `https`, without a slash at the end. The usual place where the file
+    /// says nothing.
     pub base_url: String,
-    /// The variable that holds its key, from `key = "env:NAME"`.
-    pub key_variable: Option<String>,
+    /// Where its key comes from, where the file says so.
+    pub key: Option<SecretReference>,
+    /// How its models are brought to ask for actions.
+    pub tool_mode: ToolMode,
 }
 
-/// What a provider speaks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub enum ProviderFormat {
-    /// OpenAI's Chat Completions, and all that speak it.
-    #[default]
-    #[serde(rename = "openai-chat")]
-    OpenAiChat,
-}
-
-impl ProviderFormat {
-    /// As it is written in the file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OpenAiChat => "openai-chat",
-        }
-    }
+/// Where keys are kept, `[keys]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KeysConfig {
+    /// The place that the person chose; absent: the keychain, where there is one.
+    pub store: Option<Backend>,
 }
 
 /// One MCP server, `[mcp.NAME]`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct McpConfig {
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -131,17 +133,18 @@ pub struct McpConfig {
 }
 
 /// A value of a server's environment.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EnvValue {
     /// Written in the file; no secret.
     Plain(String),
     /// Taken from this variable of our own environment.
     Variable(String),
+    /// What is kept under this name.
+    Secret(SecretName),
 }
 
 /// How the window looks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UiConfig {
     /// Light, dark, or as the system has it.
     pub theme: Theme,
@@ -198,13 +201,22 @@ pub fn as_error(problems: &[Problem]) -> AppError {
 }
 
 impl ProviderConfig {
+    /// What the file says of the key, as [`longrein_keys::KeyStore::find`] asks for it.
+    pub fn named_key(&self) -> Named<'_> {
+        match &self.key {
+            None => Named::Nothing,
+            Some(SecretReference::Variable(variable)) => Named::Variable(variable),
+            Some(SecretReference::Kept(name)) => Named::Secret(name.clone()),
+        }
+    }
+
     /// The key: from `LONGREIN_<PROVIDER>_API_KEY`, else from the variable that the file names,
     /// else from the provider's usual one. `None` when the provider needs none or none is there.
     ///
     /// # Errors
-    /// When the file names a variable that is not set.
+    /// When the file names a variable or a secret that is not there.
     pub fn resolve_key(&self, provider: &str) -> Result<Option<Secret>, AppError> {
-        self.key_from(provider, &variable)
+        self.key_from(provider, &process_variable)
     }
 
     fn key_from(
@@ -216,7 +228,7 @@ impl ProviderConfig {
         if let Some(key) = variable(&own) {
             return Ok(Some(Secret::new(key)));
         }
-        if let Some(named) = &self.key_variable {
+        if let Some(SecretReference::Variable(named)) = &self.key {
             let Some(key) = variable(named) else {
                 return Err(AppError::usage(
                     format!(
@@ -227,11 +239,15 @@ impl ProviderConfig {
             };
             return Ok(Some(Secret::new(key)));
         }
-        let usual = USUAL_VARIABLES.iter().filter(|(name, _)| *name == provider);
-        Ok(usual
-            .filter_map(|(_, name)| variable(name))
-            .next()
-            .map(Secret::new))
+        let usual = usual_variables(provider).iter();
+        let found = usual.filter_map(|name| variable(name)).next();
+        match (found, &self.key) {
+            (None, Some(SecretReference::Kept(name))) => Err(AppError::usage(
+                format!("The key of provider {provider} is not there: {name} is not kept."),
+                format!("Keep it with: longrein keys set {name}. Or set {own}."),
+            )),
+            (found, _) => Ok(found.map(Secret::new)),
+        }
     }
 }
 
@@ -241,7 +257,7 @@ impl McpConfig {
     /// # Errors
     /// When one is to be taken from a variable that is not set.
     pub fn resolve_env(&self) -> Result<BTreeMap<String, String>, AppError> {
-        self.env_from(&variable)
+        self.env_from(&process_variable)
     }
 
     fn env_from(
@@ -251,6 +267,12 @@ impl McpConfig {
         let resolved = self.env.iter().map(|(name, value)| {
             let value = match value {
                 EnvValue::Plain(value) => value.clone(),
+                EnvValue::Secret(kept) => {
+                    return Err(AppError::usage(
+                        format!("The server's {name} is to be the secret {kept}, which is not kept."),
+                        format!("Keep it with: longrein keys set {kept}"),
+                    ));
+                }
                 EnvValue::Variable(from) => variable(from).ok_or_else(|| {
                     AppError::usage(
                         format!("The server's {name} is to come from the variable {from}, which is not set."),
@@ -264,68 +286,36 @@ impl McpConfig {
     }
 }
 
-/// The variables that people have already set for a provider of this name.
-const USUAL_VARIABLES: &[(&str, &str)] = &[
-    ("anthropic", "ANTHROPIC_API_KEY"),
-    ("deepseek", "DEEPSEEK_API_KEY"),
-    ("gemini", "GEMINI_API_KEY"),
-    ("google", "GEMINI_API_KEY"),
-    ("groq", "GROQ_API_KEY"),
-    ("mistral", "MISTRAL_API_KEY"),
-    ("openai", "OPENAI_API_KEY"),
-    ("openrouter", "OPENROUTER_API_KEY"),
-    ("together", "TOGETHER_API_KEY"),
-    ("xai", "XAI_API_KEY"),
-];
-
-/// The variable that holds a provider's key for Longrein alone.
-pub fn own_variable(provider: &str) -> String {
-    let name = provider.to_ascii_uppercase().replace('-', "_");
-    format!("LONGREIN_{name}_API_KEY")
-}
-
-/// A variable of our environment; an empty one counts as not set.
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name)
-        .ok()
-        .filter(|value| !value.trim().is_empty())
-}
-
-#[cfg(test)]
-mod tests;
-
-/// Values of our own environment that are secrets: keys of providers, and what the file grants to
-/// servers by name. Short values are left out: they would mask ordinary words.
+/// Values of our own environment that are secrets: keys of providers, and what the file names.
+/// Short values are left out: they would mask ordinary words.
 pub(crate) fn known_secrets(config: &Config) -> Vec<String> {
-    const SHORTEST_SECRET: usize = 8;
-    let own = |name: &str| name.starts_with("LONGREIN_") && name.ends_with("_API_KEY");
-    let usual = |name: &str| USUAL_VARIABLES.iter().any(|(_, usual)| *usual == name);
-    let named = |name: &str| {
-        let of_providers = config
-            .providers
-            .values()
-            .filter_map(|provider| provider.key_variable.as_deref());
-        let of_servers = config
-            .mcp
-            .values()
-            .flat_map(|server| server.env.values())
-            .filter_map(|value| match value {
-                EnvValue::Variable(variable) => Some(variable.as_str()),
-                EnvValue::Plain(_) => None,
-            });
-        of_providers
-            .chain(of_servers)
-            .any(|variable| variable == name)
-    };
-    let mut secrets: Vec<String> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(name, value)| {
-            value.len() >= SHORTEST_SECRET && (own(name) || usual(name) || named(name))
-        })
-        .map(|(_, value)| value)
+    let of_providers = config
+        .providers
+        .values()
+        .filter_map(|provider| match &provider.key {
+            Some(SecretReference::Variable(variable)) => Some(variable.as_str()),
+            _ => None,
+        });
+    let of_servers = config
+        .mcp
+        .values()
+        .flat_map(|server| server.env.values())
+        .filter_map(|value| match value {
+            EnvValue::Variable(variable) => Some(variable.as_str()),
+            EnvValue::Plain(_) | EnvValue::Secret(_) => None,
+        });
+    let named: Vec<&str> = of_providers.chain(of_servers).collect();
+    let found = secrets_in(std::env::vars_os(), &|name| named.contains(&name));
+    let texts = found.iter().map(SecretText::expose);
+    let mut secrets: Vec<String> = texts
+        .filter(|text| text.len() >= longrein_keys::SHORTEST_MASKED_BYTES)
+        .map(str::to_owned)
         .collect();
     // The longest first: one secret may be a part of another.
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     secrets.dedup();
     secrets
 }
+
+#[cfg(test)]
+mod tests;

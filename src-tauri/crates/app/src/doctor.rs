@@ -270,15 +270,21 @@ impl Longrein {
         let key = config
             .resolve_key(name)
             .map_err(|error| AppError::usage(error.message, error.remedy))?;
-        let config = longrein_models::OpenAiChatConfig {
+        let reached = longrein_models::ModelConfig {
             provider: name.to_owned(),
             model: String::new(),
             base_url: config.base_url.clone(),
             key,
             limits: longrein_models::Limits::default(),
         };
-        let listed = longrein_models::list_models(config).await;
-        listed.map_err(|error| AppError::new(AppErrorCode::Refused, error.message, error.remedy))
+        match longrein_models::list(config.format, &reached).await {
+            Ok(listed) => Ok(listed.into_iter().map(|model| model.id).collect()),
+            Err(error) => Err(AppError::new(
+                AppErrorCode::Refused,
+                error.message,
+                error.remedy,
+            )),
+        }
     }
 }
 

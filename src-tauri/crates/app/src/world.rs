@@ -11,7 +11,7 @@ use longrein_core::policy::is_granted;
 use longrein_core::run::Run;
 use longrein_mcp::{McpServer, ServerConfig};
 use longrein_models::demo::Demo;
-use longrein_models::{Limits, OpenAiChat, OpenAiChatConfig};
+use longrein_models::{Limits, ModelConfig, build};
 use longrein_protocol::agent::{AgentSpec, ToolSettings};
 use longrein_protocol::block::ModelErrorClass;
 use longrein_protocol::event::Price;
@@ -23,7 +23,7 @@ use longrein_store::file_system::make_private_folder;
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
 
 use crate::agents::expand_home;
-use crate::config::{Config, Current, EnvValue, known_secrets};
+use crate::config::{Config, Current, EnvValue, UsdPrice, known_secrets};
 use crate::live::LiveHub;
 use crate::paths::Paths;
 use crate::policy::{self, KeptRule};
@@ -151,7 +151,13 @@ impl AppWorld {
         if model == DEMO_MODEL {
             return Some(Price::default());
         }
-        self.config.get().models.get(model).copied()
+        let config = self.config.get();
+        config
+            .models
+            .get(model)?
+            .price
+            .as_ref()
+            .map(UsdPrice::micro)
     }
 
     /// Whether a folder is the data folder, holds it, or lies in it, the demonstration library
@@ -258,11 +264,13 @@ fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>) -> ToolSpe
     spec
 }
 
-/// The variables of our environment that a server is given; each is a secret that it is granted.
+/// The variables of our environment and the kept secrets that a server is given; each is a secret
+/// that it is granted.
 fn secrets_of(config: &Config, server: &str) -> Vec<String> {
     let env = config.mcp.get(server).map(|server| server.env.values());
     let variables = env.into_iter().flatten().filter_map(|value| match value {
         EnvValue::Variable(variable) => Some(variable.clone()),
+        EnvValue::Secret(name) => Some(name.to_string()),
         EnvValue::Plain(_) => None,
     });
     let mut variables: Vec<String> = variables.collect();
@@ -314,13 +322,20 @@ impl World for AppWorld {
         let key = config
             .resolve_key(provider)
             .map_err(|error| unknown(error.message, error.remedy))?;
-        Ok(Arc::new(OpenAiChat::new(OpenAiChatConfig {
+        let own = known.models.get(name);
+        let tool_mode = own.and_then(|own| own.tool_mode);
+        let reached = ModelConfig {
             provider: provider.to_owned(),
             model: model.to_owned(),
             base_url: config.base_url.clone(),
             key,
             limits: Limits::default(),
-        })))
+        };
+        build(
+            config.format,
+            tool_mode.unwrap_or(config.tool_mode),
+            &reached,
+        )
     }
 
     fn model_facts(&self, name: &str) -> ModelFacts {

@@ -32,7 +32,7 @@ impl Format {
     ];
 
     /// What it is called in `config.toml`.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai-chat",
             Self::OpenAiResponses => "openai-responses",
@@ -82,6 +82,19 @@ pub enum ToolMode {
     /// By a reply that follows a JSON Schema, for models that can't call tools. Only with
     /// [`Format::OpenAiChat`].
     Schema,
+}
+
+impl ToolMode {
+    /// Every mode, the usual one first.
+    pub const ALL: [Self; 2] = [Self::Native, Self::Schema];
+
+    /// What it is called in `config.toml`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Schema => "schema",
+        }
+    }
 }
 
 /// A model behind a provider. Nothing is opened before the first request, and mistakes in the

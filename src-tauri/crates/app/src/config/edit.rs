@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use longrein_models::ToolMode;
 use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
 use super::read::check;
@@ -24,11 +25,16 @@ pub fn set_provider(
         let entry = table_at(table_at(document.as_table_mut(), "providers")?, name)?;
         set(entry, "format", provider.format.name());
         set(entry, "base_url", &provider.base_url);
-        match &provider.key_variable {
-            Some(variable) => set(entry, "key", &format!("env:{variable}")),
+        match &provider.key {
+            Some(reference) => set(entry, "key", &reference.written()),
             None => {
                 entry.remove("key");
             }
+        }
+        match provider.tool_mode {
+            // What is usual needs no line, but a line that is there tells the truth.
+            ToolMode::Native if !entry.contains_key("tool_mode") => {}
+            mode => set(entry, "tool_mode", mode.name()),
         }
         Some(())
     })
