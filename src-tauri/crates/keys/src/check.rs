@@ -147,6 +147,16 @@ pub fn provider_key(provider: &str, text: &str) -> Result<Given, Unfit> {
     })
 }
 
+/// Whether a text that was meant for something else, such as a name, is a key: it begins as keys
+/// do, and is as long as they are.
+pub fn looks_like_a_key(text: &str) -> bool {
+    /// The shortest key of any provider that is known here, in bytes.
+    const KEY_MIN_BYTES: usize = 16;
+    let begins = |begins: &str| text.starts_with(begins);
+    text.len() >= KEY_MIN_BYTES
+        && (begins("sk-") || SHAPES.iter().any(|shape| begins(shape.begins)))
+}
+
 /// Whether every place that keeps secrets can keep it.
 pub(crate) fn keepable(secret: &SecretText) -> Result<(), Unfit> {
     let text = secret.expose();
@@ -257,6 +267,20 @@ mod tests {
     fn a_key_too_short_to_be_masked_is_taken_with_a_word() {
         let given = provider_key("local", "secret").unwrap();
         assert_eq!(given.oddities, [Oddity::Short]);
+    }
+
+    #[test]
+    fn a_key_where_a_name_belongs_is_noticed() {
+        for key in [
+            "sk-0123456789abcdef",
+            "AIzaSyD-abcdefghijk",
+            "gsk_0123456789abcdef",
+        ] {
+            assert!(looks_like_a_key(key), "{key}");
+        }
+        for name in ["anthropic", "sk-team", "mcp.exa.token", "xai-gateway"] {
+            assert!(!looks_like_a_key(name), "{name}");
+        }
     }
 
     #[test]

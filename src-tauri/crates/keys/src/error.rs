@@ -252,15 +252,17 @@ impl KeyError {
     pub fn remedy(&self) -> String {
         let words = match self {
             Self::NoBus { .. } => {
-                "Choose an encrypted file or memory only for keys, or set the provider's variable; a desktop session has a D-Bus by itself."
+                "Choose an encrypted file or memory only for keys (in the settings, or with: longrein keys store file), or set the provider's variable; a desktop session has a D-Bus by itself."
             }
             Self::NoService { .. } => {
-                "Install and start a keychain such as gnome-keyring or KWallet, or choose an encrypted file or memory only for keys."
+                "Install and start a keychain such as gnome-keyring or KWallet, or choose an encrypted file or memory only for keys (in the settings, or with: longrein keys store file)."
             }
             Self::NoCollection => {
                 "Make a default keyring in the system's program for passwords, or choose an encrypted file or memory only for keys."
             }
-            Self::Unsupported => "Choose an encrypted file or memory only for keys.",
+            Self::Unsupported => {
+                "Choose an encrypted file or memory only for keys, in the settings or with: longrein keys store file"
+            }
             Self::Locked | Self::Dismissed => {
                 "Unlock it and try again, or choose an encrypted file or memory only for keys."
             }
@@ -310,7 +312,9 @@ impl KeyError {
             }
             Self::SecretNotSet { provider, name } => {
                 let own = crate::environment::own_variable(provider);
-                return format!("Set the key {name}, or the variable {own}.");
+                return format!(
+                    "Set it in the settings, or with: longrein keys set {name}. Or set the variable {own}."
+                );
             }
             Self::Failed { .. } => "Try again; if it stays so, choose an encrypted file for keys.",
         };

@@ -44,6 +44,12 @@ impl SecretText {
         &self.0
     }
 
+    /// Without the white space around it, which comes with copying.
+    #[must_use]
+    pub fn trimmed(&self) -> Self {
+        Self::new(self.0.as_str())
+    }
+
     /// Its last four characters, by which a person tells one key from another; `None` when they
     /// would be too large a part of it.
     pub fn last4(&self) -> Option<String> {

@@ -127,7 +127,11 @@ impl KeyStore {
 
 impl Wanted<'_> {
     /// The key in a variable; the first that is set counts, even if it holds no key.
-    fn in_environment(&self, lookup: Lookup<'_>) -> Result<Option<Key>, KeyError> {
+    ///
+    /// # Errors
+    /// When that variable holds what can't be a key, or the one that the configuration names is
+    /// not set.
+    pub fn in_environment(&self, lookup: Lookup<'_>) -> Result<Option<Key>, KeyError> {
         let own = own_variable(self.provider);
         if let Some(key) = variable(&own, lookup)? {
             return Ok(Some(key));

@@ -217,12 +217,12 @@ impl KeyStore {
         Ok(())
     }
 
-    /// Takes every secret to another place, where those of the same name are replaced. They are
-    /// removed here only when all of them are there. Gives their names.
+    /// Copies every secret to another place, where those of the same name are replaced. Gives
+    /// their names. To move them, remove them here once the other place is the one that is used.
     ///
     /// # Errors
-    /// When one of the places can't be used or is locked; nothing is removed then.
-    pub async fn move_to(&self, other: &Self) -> Result<Vec<SecretName>, KeyError> {
+    /// When one of the places can't be used or is locked.
+    pub async fn copy_to(&self, other: &Self) -> Result<Vec<SecretName>, KeyError> {
         if Arc::ptr_eq(&self.worker, &other.worker) {
             return Ok(Vec::new());
         }
@@ -231,9 +231,6 @@ impl KeyStore {
             if let Some(secret) = self.get(name).await? {
                 other.set(name, &secret).await?;
             }
-        }
-        for name in &names {
-            self.remove(name).await?;
         }
         Ok(names)
     }

@@ -63,23 +63,21 @@ async fn a_secret_that_was_kept_or_read_is_masked_even_after_it_is_gone() {
 }
 
 #[tokio::test]
-async fn secrets_move_to_another_place_together() {
+async fn secrets_are_copied_to_another_place_together() {
     let known = Known::default();
     let from = KeyStore::new(Backend::Memory, Path::new("nowhere"), known.clone());
     let to = KeyStore::new(Backend::Memory, Path::new("nowhere"), known);
     for text in ["exa", "openai"] {
         from.set(&name(text), &SecretText::new(KEY)).await.unwrap();
     }
-    // Nothing leaves a place that another can't take it from, or for itself.
     let no_file = store(Backend::File);
-    assert!(from.move_to(&no_file).await.is_err());
-    assert!(from.move_to(&from.clone()).await.unwrap().is_empty());
-    assert_eq!(from.names().await.unwrap().len(), 2);
+    assert!(from.copy_to(&no_file).await.is_err());
+    assert!(from.copy_to(&from.clone()).await.unwrap().is_empty());
     assert_eq!(
-        from.move_to(&to).await.unwrap(),
+        from.copy_to(&to).await.unwrap(),
         [name("exa"), name("openai")]
     );
-    assert!(from.names().await.unwrap().is_empty());
+    assert_eq!(from.names().await.unwrap().len(), 2);
     assert_eq!(to.get(&name("exa")).await.unwrap().unwrap().expose(), KEY);
 }
 
@@ -195,7 +193,7 @@ async fn a_variable_overrides_what_is_kept() {
 #[tokio::test]
 async fn a_key_that_the_configuration_names_and_nobody_set_is_told() {
     check("openai", Named::Variable("MINE"), &[("OPENAI_API_KEY", "sk-usual")], expect!["The key of provider openai is not there: the variable MINE is not set. Set MINE or LONGREIN_OPENAI_API_KEY, or take key out of [providers.openai]."]).await;
-    check("local", Named::Secret(name("gone")), &[], expect!["The key of provider local is not there: no secret is named gone. Set the key gone, or the variable LONGREIN_LOCAL_API_KEY."]).await;
+    check("local", Named::Secret(name("gone")), &[], expect!["The key of provider local is not there: no secret is named gone. Set it in the settings, or with: longrein keys set gone. Or set the variable LONGREIN_LOCAL_API_KEY."]).await;
     check("openai", Named::Nothing, &[("OPENAI_API_KEY", "sk-1 sk-2")], expect!["The variable OPENAI_API_KEY holds no key. It has a space in it. Copy the key alone, without a name or a word before it. Then set OPENAI_API_KEY again, or take it away."]).await;
 }
 
