@@ -1,10 +1,16 @@
 //! What is known of well-known models: window, limits, abilities, price. A small table that is
-//! checked by hand; what it does not have is asked of the provider, or unknown.
+//! checked by hand, and beneath it a price list that many people keep; what neither has is asked of
+//! the server, or unknown.
+
+mod facts;
+mod prices;
 
 use std::sync::OnceLock;
 
-use longrein_protocol::event::Price;
 use serde::Deserialize;
+
+pub use facts::{Facts, Known, Source, Sourced, UsdPrice};
+pub use prices::{BadPriceList, Line, PRICE_LIST_BYTES_MAX, PRICE_LIST_URL, PriceList};
 
 /// The table. Each provider has the page that its rows were checked against, and when.
 const TABLE: &str = include_str!("models.toml");
@@ -73,15 +79,23 @@ struct Table {
 }
 
 impl Entry {
-    /// The price in millionths of a dollar; `None` where it is not known. Input that is not from
-    /// the cache counts as written to it, since nearly all of a request is.
-    pub fn price(&self) -> Option<Price> {
-        let micro = |dollars: f64| (dollars * 1e6).round() as u64;
-        Some(Price {
-            input: micro(self.cache_write_usd.or(self.input_usd)?),
-            cached: self.cached_usd.map(micro),
-            output: micro(self.output_usd?),
-        })
+    /// What the table says of it.
+    pub fn facts(&self) -> Facts {
+        let price = self.input_usd.zip(self.output_usd);
+        Facts {
+            window_tokens: Some(self.window_tokens),
+            max_output_tokens: self.max_output_tokens,
+            tools: Some(self.tools),
+            images: Some(self.images),
+            thinking: Some(self.thinking),
+            price: price.map(|(input_usd, output_usd)| UsdPrice {
+                input_usd,
+                cached_usd: self.cached_usd,
+                cache_write_usd: self.cache_write_usd,
+                output_usd,
+                dearer_above_tokens: self.dearer_above_tokens,
+            }),
+        }
     }
 
     fn is_called(&self, name: &str) -> bool {
@@ -106,6 +120,52 @@ fn is_date(text: &str) -> bool {
             .all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
+/// What is known before anybody is asked: the table that ships, and beneath it a price list.
+#[derive(Clone)]
+pub struct Catalogue {
+    prices: PriceList,
+}
+
+impl Default for Catalogue {
+    fn default() -> Self {
+        Self::new(PriceList::shipped())
+    }
+}
+
+impl Catalogue {
+    /// With this price list.
+    pub fn new(prices: PriceList) -> Self {
+        Self { prices }
+    }
+
+    /// Its price list.
+    pub fn prices(&self) -> &PriceList {
+        &self.prices
+    }
+
+    /// Adds what is known of the model that a server at this address is asked for.
+    pub fn add_to(&self, known: &mut Known, base_url: &str, model: &str) {
+        if let Some(entry) = find_at(base_url, model) {
+            known.add(Source::Table, &entry.facts());
+        }
+        if let Some(facts) = self.prices.find(base_url, model) {
+            known.add(Source::PriceList, &facts);
+        }
+    }
+
+    /// The models of the provider at this address, those of the table first.
+    pub fn models_at(&self, base_url: &str) -> Vec<String> {
+        let table = provider_at(base_url).map_or(&[][..], |provider| &provider.models);
+        let mut models: Vec<String> = table.iter().map(|entry| entry.id.clone()).collect();
+        for model in self.prices.models_at(base_url) {
+            if !table.iter().any(|entry| entry.is_called(&model)) {
+                models.push(model);
+            }
+        }
+        models
+    }
+}
+
 /// Every provider in the table.
 pub fn providers() -> &'static [Provider] {
     static READ: OnceLock<Table> = OnceLock::new();
@@ -122,8 +182,11 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 /// The model that a server at an address is asked for, whatever a person called the provider.
-/// OpenRouter's names hold the provider's own.
 pub fn find_at(base_url: &str, model: &str) -> Option<&'static Entry> {
+    in_provider(provider_at(base_url)?, model)
+}
+
+fn provider_at(base_url: &str) -> Option<&'static Provider> {
     let rest = base_url.split_once("://")?.1;
     let authority = rest.split(['/', '?', '#']).next()?;
     let host = authority.rsplit('@').next()?.split(':').next()?;
@@ -131,8 +194,7 @@ pub fn find_at(base_url: &str, model: &str) -> Option<&'static Entry> {
         host.strip_suffix(end)
             .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
-    let provider = providers().iter().find(|known| is_host(&known.host))?;
-    in_provider(provider, model)
+    providers().iter().find(|known| is_host(&known.host))
 }
 
 fn in_provider(provider: &'static Provider, model: &str) -> Option<&'static Entry> {
@@ -164,7 +226,7 @@ mod tests {
                         .max_output_tokens
                         .is_none_or(|output| output <= entry.window_tokens)
                 );
-                let price = entry.price();
+                let price = entry.facts().price.map(|price| price.micro());
                 assert!(
                     price.is_none_or(|price| price.input <= price.output),
                     "{}",
@@ -181,7 +243,8 @@ mod tests {
         assert_eq!(opus.window_tokens, 1_000_000);
         assert_eq!(opus.input_usd, Some(4.0));
         // What is read anew is written to the cache, which costs a quarter more.
-        assert_eq!(opus.price().map(|price| price.input), Some(5_000_000));
+        let price = opus.facts().price.map(|price| price.micro());
+        assert_eq!(price.map(|price| price.input), Some(5_000_000));
         let haiku = find("anthropic/claude-haiku-4-5").unwrap();
         assert_eq!(find("anthropic/claude-haiku-4-5-20251001"), Some(haiku));
         assert_eq!(find("anthropic/claude-haiku-4-5-fast"), None);
