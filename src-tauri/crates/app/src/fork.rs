@@ -6,6 +6,7 @@ use longrein_core::run::{Run, copied};
 use longrein_protocol::event::RunForked;
 use longrein_protocol::{Event, RunId};
 use longrein_runtime::ports::Chance;
+use longrein_runtime::world::World as _;
 use longrein_store::TreeLock;
 use longrein_store::log::{Append, Log, RunAppend};
 
@@ -111,6 +112,7 @@ impl Longrein {
             agent: agent.clone(),
             model: model.clone(),
             price,
+            takes: self.inner.world.model_facts(&name).takes,
         })
     }
 

@@ -9,6 +9,7 @@ use longrein_protocol::event::{Limits, Payload, Price, RunCreated};
 use longrein_protocol::{HARNESS_VERSION, RunId};
 use longrein_runtime::Driver;
 use longrein_runtime::ports::Chance;
+use longrein_runtime::world::World as _;
 use longrein_store::TreeLock;
 use longrein_store::file_system::make_private_folder;
 
@@ -48,7 +49,9 @@ impl Longrein {
         }
         let agent = self.agent_for(&new)?;
         let model = self.model_for(&agent)?;
+        self.check_key(&model).await?;
         let price = self.price_for(&agent, &model)?;
+        let takes = self.inner.world.model_facts(&model).takes;
         // Without the rules of this machine nothing could be decided.
         self.rules()?;
         self.inner.world.library(&agent)?;
@@ -67,6 +70,7 @@ impl Longrein {
             harness: HARNESS_VERSION.to_owned(),
             workspace: workspace.to_string_lossy().into_owned(),
             price,
+            takes,
             tainted: false,
             private: false,
             depth: 0,
@@ -91,7 +95,6 @@ impl Longrein {
     }
 
     pub(crate) fn model_for(&self, agent: &AgentSpec) -> Result<String, AppError> {
-        use longrein_runtime::world::World as _;
         let Some(model) = agent.model.use_.first() else {
             return Err(AppError::usage(
                 format!("The agent {} names no model.", agent.name),

@@ -5,15 +5,18 @@
 
 use std::fmt::Write as _;
 
-use longrein_protocol::block::{Block, Origin, Trust};
 use longrein_protocol::event::Section;
 use longrein_protocol::source::{PlanItem, PlanState};
-use longrein_protocol::tool::wire_name;
 use longrein_protocol::view::ContextPart;
-use longrein_protocol::{ActionId, BlobHash, Body};
+use longrein_protocol::{Body, Media};
 
-use crate::dialect::{Dialect, End, Head, Message, Parameters, Place, Said, Speaker};
-use crate::run::{ActionResult, Item, Run};
+use crate::dialect::{AnswerForm, Dialect, End, Head, Message, Parameters, Place, Speaker};
+use crate::run::{BYTES_PER_TOKEN, Run};
+use messages::Laying;
+
+pub use messages::Base64;
+
+mod messages;
 
 /// What the harness tells every model before the agent's instructions.
 pub const HARNESS_RULES: &str = "\
@@ -27,13 +30,21 @@ You work inside Longrein, a harness that records every step. Rules that nothing 
 
 /// The share of the window that the pinned part may take.
 const PINNED_SHARE: f64 = 0.2;
-/// Digits of a fence's name.
-const FENCE_DIGITS: usize = 12;
 /// The most characters of the tail.
 const TAIL_CHARS: usize = 2_000;
 
 /// Looks up the text of a body. Must know every body of [`bodies_needed`].
 pub type Content<'a> = dyn Fn(&Body) -> String + 'a;
+
+/// What the compiler looks up. It reads nothing itself.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// The text of a body. Knows every body of [`bodies_needed`].
+    pub text: &'a Content<'a>,
+    /// The base64 of an item's bytes. Knows every item of [`media_needed`]; what it does not know
+    /// is replaced by a note.
+    pub base64: &'a Base64<'a>,
+}
 
 /// A request as it is to be sent.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,9 +52,56 @@ pub struct Compiled {
     /// Fragments of the last request that stay.
     pub keep: u32,
     /// New fragments with their bytes.
-    pub add: Vec<(Section, String)>,
+    pub add: Vec<Piece>,
     /// Items of the conversation that the request holds.
     pub items: u32,
+}
+
+impl Compiled {
+    /// What the new fragments weigh, in bytes of text.
+    pub fn weight(&self) -> usize {
+        self.add.iter().map(Piece::weight).sum()
+    }
+}
+
+/// A new fragment with its bytes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Piece {
+    /// The part of the request that it belongs to.
+    pub part: Section,
+    /// Its bytes.
+    pub text: String,
+    /// How many of them are media in base64.
+    pub media_bytes: u32,
+    /// About how many tokens a model counts for that media.
+    pub media_tokens: u32,
+}
+
+impl Piece {
+    fn plain(part: Section, text: String) -> Self {
+        Self {
+            part,
+            text,
+            media_bytes: 0,
+            media_tokens: 0,
+        }
+    }
+
+    fn of(part: Section, text: String, message: &Message) -> Self {
+        let base64 = message.media().iter().map(|media| media.base64.len());
+        let tokens = message.media().iter().map(|media| media.tokens);
+        Self {
+            part,
+            text,
+            media_bytes: u32::try_from(base64.sum::<usize>()).unwrap_or(u32::MAX),
+            media_tokens: tokens.fold(0, u32::saturating_add),
+        }
+    }
+
+    fn weight(&self) -> usize {
+        let text = self.text.len().saturating_sub(self.media_bytes as usize);
+        text + self.media_tokens as usize * BYTES_PER_TOKEN
+    }
 }
 
 /// Bodies whose text the next compilation reads.
@@ -56,26 +114,25 @@ pub fn bodies_needed(run: &Run) -> Vec<&Body> {
     };
     let new = run
         .conversation
-        .items
-        .iter()
-        .skip((from - run.conversation.first) as usize);
-    kept.iter().chain(new.flat_map(item_bodies)).collect()
+        .numbered()
+        .filter(|(number, _)| *number >= from);
+    kept.iter()
+        .map(|words| &words.body)
+        .chain(new.flat_map(|(_, item)| messages::bodies(item)))
+        .collect()
 }
 
-fn item_bodies(item: &Item) -> Vec<&Body> {
-    match item {
-        Item::Person(body) | Item::Notice(body) => vec![body],
-        Item::Result { result, .. } => vec![&result.body],
-        Item::Assistant(blocks) => blocks.iter().flat_map(block_bodies).collect(),
-    }
-}
-
-fn block_bodies(block: &Block) -> Vec<&Body> {
-    let (text, raw) = match block {
-        Block::Text { text, raw } | Block::Thinking { text, raw } => (text, raw),
-        Block::ToolUse { arguments, raw, .. } => (arguments, raw),
-    };
-    std::iter::once(text).chain(raw.as_ref()).collect()
+/// Media whose bytes the next compilation reads.
+pub fn media_needed(run: &Run) -> Vec<&Media> {
+    let from = first_new_item(run);
+    run.conversation
+        .shown_media()
+        .filter(|(number, _)| *number >= from)
+        .filter_map(|(_, media)| match run.reduced.get(&media.hash()) {
+            Some(sent) => sent.as_ref(),
+            None => Some(media),
+        })
+        .collect()
 }
 
 fn front_is_new(run: &Run) -> bool {
@@ -91,53 +148,47 @@ fn first_new_item(run: &Run) -> u32 {
 }
 
 /// Puts the next request together.
-pub fn compile(run: &Run, dialect: &dyn Dialect, content: &Content<'_>) -> Compiled {
+pub fn compile(run: &Run, dialect: &dyn Dialect, known: &Known<'_>) -> Compiled {
     let mut add = Vec::new();
     let keep = if front_is_new(run) {
         0
     } else {
         frozen_fragments(run)
     };
+    let from = first_new_item(run);
+    let mut laying = Laying::new(run, dialect, known, from);
     let mut places = Places::default();
     if keep == 0 {
         add.extend(head(run, dialect));
-        for message in kept_messages(run, content) {
+        for message in kept_messages(run, &mut laying) {
             let place = places.next(message.speaker());
-            add.push((Section::Pinned, dialect.placed(place, &message)));
+            let text = dialect.placed(place, &message);
+            add.push(Piece::plain(Section::Pinned, text));
         }
     } else {
-        places = Places::after_frozen(run, keep);
+        places = Places::after_frozen(run, dialect, keep);
     }
-    let from = first_new_item(run);
-    for item in run
-        .conversation
-        .items
-        .iter()
-        .skip((from - run.conversation.first) as usize)
-    {
-        let message = message(item, content);
+    for message in laying.messages(from) {
         let place = places.next(message.speaker());
-        add.push((Section::Conversation, dialect.placed(place, &message)));
+        let text = dialect.placed(place, &message);
+        add.push(Piece::of(Section::Conversation, text, &message));
     }
     // Templates of some models refuse two messages of a user in a row, and a tail says little that
     // a person's words or a notice just before it do not.
-    let after_words = matches!(
-        run.conversation.items.back(),
-        None | Some(Item::Person(_) | Item::Notice(_))
-    );
-    if !after_words {
-        let tail = Message::User { text: tail(run) };
-        let place = places.tail();
-        add.push((Section::Tail, dialect.placed(place, &tail)));
+    if !matches!(places.after, None | Some(Speaker::Person)) {
+        let tail = Message::user(tail(run));
+        let text = dialect.placed(places.tail(), &tail);
+        add.push(Piece::plain(Section::Tail, text));
     }
-    let temperature = run.agent().and_then(|agent| agent.model.temperature);
+    let model = run.agent().map(|agent| &agent.model);
     let parameters = Parameters {
         max_output_tokens: run.output_limit(),
-        temperature,
-        thinking: None,
+        temperature: model.and_then(|model| model.temperature),
+        thinking: model.and_then(|model| model.thinking),
+        answer: None,
     };
     let closing = dialect.closing_after(places.end(), parameters);
-    add.push((Section::Closing, closing));
+    add.push(Piece::plain(Section::Closing, closing));
     Compiled {
         keep,
         add,
@@ -155,7 +206,7 @@ struct Places {
 
 impl Places {
     /// Goes on behind the fragments that the last request had as well.
-    fn after_frozen(run: &Run, keep: u32) -> Self {
+    fn after_frozen(run: &Run, dialect: &dyn Dialect, keep: u32) -> Self {
         let is_message = |section: Section| {
             matches!(
                 section,
@@ -164,20 +215,11 @@ impl Places {
         };
         let frozen = run.fragments.iter().take(keep as usize);
         let index = frozen.filter(|fragment| is_message(fragment.part)).count() as u32;
-        let conversation = &run.conversation;
-        let before = first_new_item(run)
-            .checked_sub(conversation.first + 1)
-            .and_then(|position| conversation.items.get(position as usize));
-        let after = match before {
-            Some(Item::Person(_) | Item::Notice(_)) => Some(Speaker::Person),
-            Some(Item::Assistant(_)) => Some(Speaker::Model),
-            Some(Item::Result { .. }) => Some(Speaker::Tool),
-            // Only what was pinned stands before the first item, and that is the person's.
-            None => (index > 0).then_some(Speaker::Person),
-        };
+        let after = messages::last_speaker(run, dialect, first_new_item(run));
         Self {
             index,
-            after,
+            // Only what was pinned stands before the first item, and that is the person's.
+            after: after.or((index > 0).then_some(Speaker::Person)),
             has_tail: false,
         }
     }
@@ -209,13 +251,15 @@ impl Places {
     }
 }
 
-/// The bytes of a request beside the conversation: one question and no tools.
+/// The bytes of a request beside the conversation: one question and no tools. With a form, the
+/// answer is an object of that form.
 pub fn side_request(
     dialect: &dyn Dialect,
     model: &str,
     system: &str,
     question: &str,
     max_output_tokens: u32,
+    answer: Option<AnswerForm<'_>>,
 ) -> String {
     let name = model.split_once('/').map_or(model, |(_, name)| name);
     let head = dialect.head(Head {
@@ -224,15 +268,14 @@ pub fn side_request(
         tools: &[],
     });
     let mut bytes: String = head.into_iter().map(|(_, piece)| piece).collect();
-    let question = Message::User {
-        text: question.to_owned(),
-    };
+    let question = Message::user(question);
     let mut places = Places::default();
     bytes.push_str(&dialect.placed(places.next(question.speaker()), &question));
     let parameters = Parameters {
         max_output_tokens,
         temperature: None,
         thinking: None,
+        answer,
     };
     bytes.push_str(&dialect.closing_after(places.end(), parameters));
     bytes
@@ -247,7 +290,7 @@ fn frozen_fragments(run: &Run) -> u32 {
         .count() as u32
 }
 
-fn head(run: &Run, dialect: &dyn Dialect) -> Vec<(Section, String)> {
+fn head(run: &Run, dialect: &dyn Dialect) -> Vec<Piece> {
     let Some(created) = &run.created else {
         return Vec::new();
     };
@@ -257,22 +300,24 @@ fn head(run: &Run, dialect: &dyn Dialect) -> Vec<(Section, String)> {
         .model
         .split_once('/')
         .map_or(created.model.as_str(), |(_, model)| model);
-    dialect.head(Head {
+    let head = dialect.head(Head {
         model,
         system: system.trim_end(),
         tools: &run.tools,
-    })
+    });
+    let pieces = head.into_iter();
+    pieces
+        .map(|(part, text)| Piece::plain(part, text))
+        .collect()
 }
 
 /// What stays in view of what a compaction took out: the person's words, plan and sources.
-fn kept_messages(run: &Run, content: &Content<'_>) -> Vec<Message> {
+fn kept_messages(run: &Run, laying: &mut Laying<'_>) -> Vec<Message> {
     let mut messages: Vec<Message> = run
         .conversation
         .kept
         .iter()
-        .map(|body| Message::User {
-            text: content(body),
-        })
+        .map(|words| laying.person(words, false))
         .collect();
     if run.conversation.first == 0 && run.conversation.pruned_before == 0 {
         return messages;
@@ -297,95 +342,8 @@ fn kept_messages(run: &Run, content: &Content<'_>) -> Vec<Message> {
             source.meta.title.replace('\n', " ")
         );
     }
-    messages.push(Message::User { text });
+    messages.push(Message::user(text));
     messages
-}
-
-fn message(item: &Item, content: &Content<'_>) -> Message {
-    match item {
-        Item::Person(body) => Message::User {
-            text: content(body),
-        },
-        Item::Notice(body) => Message::User {
-            text: format!("[harness] {}", content(body)),
-        },
-        Item::Assistant(blocks) => Message::Assistant {
-            blocks: blocks.iter().map(|block| said(block, content)).collect(),
-        },
-        Item::Result {
-            action,
-            call,
-            tool,
-            result,
-        } => Message::Result {
-            call: call.clone(),
-            name: wire_name(tool),
-            text: result_text(action, result, content),
-            failed: result.error.is_some(),
-        },
-    }
-}
-
-fn said(block: &Block, content: &Content<'_>) -> Said {
-    let owned = |body: &Body| content(body);
-    match block {
-        Block::Text { text, raw } => Said::Text {
-            text: owned(text),
-            raw: raw.as_ref().map(owned),
-        },
-        Block::Thinking { text, raw } => Said::Thinking {
-            text: owned(text),
-            raw: raw.as_ref().map(owned),
-        },
-        Block::ToolUse {
-            id,
-            name,
-            arguments,
-            raw,
-        } => Said::ToolUse {
-            id: id.clone(),
-            name: name.clone(),
-            arguments: owned(arguments),
-            raw: raw.as_ref().map(owned),
-        },
-    }
-}
-
-fn result_text(action: &ActionId, result: &ActionResult, content: &Content<'_>) -> String {
-    let text = content(&result.body);
-    let error = result
-        .error
-        .map(|class| format!("error: {}\n", class_name(class)))
-        .unwrap_or_default();
-    if result.trust == Trust::Trusted {
-        return format!("{error}{text}");
-    }
-    let Origin::Tool { tool, place } = &result.origin else {
-        return format!("{error}{text}");
-    };
-    let place = place
-        .as_deref()
-        .map(|place| format!(" at=\"{}\"", place.replace(['"', '\n', '<', '>'], " ")))
-        .unwrap_or_default();
-    // The fence's name is made of the action's id, which is chance that no tool and no text knows
-    // beforehand, so the text can't close it.
-    let fence = &BlobHash::of(action.0.as_bytes()).to_string()[..FENCE_DIGITS];
-    format!(
-        "{error}<untrusted id=\"{fence}\" from=\"{tool}\"{place}>\n{text}\n</untrusted id=\"{fence}\">"
-    )
-}
-
-fn class_name(class: longrein_protocol::ToolErrorClass) -> &'static str {
-    use longrein_protocol::ToolErrorClass as Class;
-    match class {
-        Class::InvalidArguments => "invalid_arguments",
-        Class::NotPermitted => "not_permitted",
-        Class::NotFound => "not_found",
-        Class::Conflict => "conflict",
-        Class::Temporary => "temporary",
-        Class::Failed => "failed",
-        Class::Cancelled => "cancelled",
-    }
 }
 
 /// The tail: what is open and what is left, fresh in every request.
@@ -416,9 +374,10 @@ pub fn context_parts(run: &Run) -> Vec<ContextPart> {
     let mut parts: Vec<(&'static str, usize)> = Vec::new();
     for fragment in &run.fragments {
         let name = fragment.part.name();
+        let weight = crate::run::fragment_weight(fragment) as usize;
         match parts.iter_mut().find(|(part, _)| *part == name) {
-            Some((_, bytes)) => *bytes += fragment.body.len(),
-            None => parts.push((name, fragment.body.len())),
+            Some((_, bytes)) => *bytes += weight,
+            None => parts.push((name, weight)),
         }
     }
     parts

@@ -1,7 +1,10 @@
 //! How a request becomes bytes. A dialect is pure: the same input gives the same bytes.
 
-use longrein_protocol::ToolSpec;
+use std::sync::Arc;
+
 use longrein_protocol::event::Section;
+use longrein_protocol::{MediaKind, ToolSpec};
+use serde_json::Value;
 
 /// What stands before the conversation.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +22,10 @@ pub struct Head<'a> {
 pub enum Message {
     /// The person's words, or the harness's words to the model (which are labelled in the text).
     User {
-        /// The text.
+        /// The text; empty where only media follows.
         text: String,
+        /// What the person gave with it, or what stands here for results that can't carry it.
+        media: Vec<Attached>,
     },
     /// What the model said.
     Assistant {
@@ -35,12 +40,45 @@ pub enum Message {
         name: String,
         /// The text.
         text: String,
+        /// What it returned beside text; empty where the format can't carry that here.
+        media: Vec<Attached>,
         /// Whether the action failed.
         failed: bool,
     },
 }
 
+/// An image, a document or a recording as it is sent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Attached {
+    /// What kind of thing it is.
+    pub kind: MediaKind,
+    /// Its media type.
+    pub media_type: String,
+    /// What it is called; may be empty.
+    pub name: String,
+    /// Its bytes in base64, without line breaks. A dialect writes them as they are.
+    pub base64: Arc<str>,
+    /// About how many tokens a model counts for it.
+    pub tokens: u32,
+}
+
 impl Message {
+    /// Words of the person, or of the harness in the person's place.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User {
+            text: text.into(),
+            media: Vec::new(),
+        }
+    }
+
+    /// What it shows beside text.
+    pub fn media(&self) -> &[Attached] {
+        match self {
+            Self::User { media, .. } | Self::Result { media, .. } => media,
+            Self::Assistant { .. } => &[],
+        }
+    }
+
     /// Who speaks it.
     pub fn speaker(&self) -> Speaker {
         match self {
@@ -114,28 +152,29 @@ pub enum Said {
 
 /// What varies from request to request and stands at the end.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Parameters {
+pub struct Parameters<'a> {
     /// The output limit in tokens.
     pub max_output_tokens: u32,
     /// Sampling temperature.
     pub temperature: Option<f64>,
     /// How hard the model thinks before it answers; `None` leaves that to the provider.
     pub thinking: Option<Thinking>,
+    /// The form that the whole answer has to have; `None` where it is free.
+    pub answer: Option<AnswerForm<'a>>,
 }
 
-/// How hard a model thinks before it answers. Each format maps it to what its provider offers;
-/// a model that can't do less or more does what comes nearest.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Thinking {
-    /// Not at all.
-    Off,
-    /// A little.
-    Low,
-    /// For most tasks.
-    Medium,
-    /// As long as it takes.
-    High,
+/// The form of an answer: an object that satisfies a JSON Schema.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AnswerForm<'a> {
+    /// What the form is called: letters, digits, `_` and `-`, at most 64 of them.
+    pub name: &'a str,
+    /// A schema that every provider takes: an object that names each of its properties in
+    /// `required`, with `additionalProperties: false`, and no keywords but `type`, `description`,
+    /// `enum`, `items`, `anyOf`.
+    pub schema: &'a Value,
 }
+
+pub use longrein_protocol::agent::Thinking;
 
 /// Turns a request into the bytes of one provider's format. The body is
 /// `head ‖ placed(0) ‖ placed(1) … ‖ closing_after`, byte for byte.
@@ -150,7 +189,13 @@ pub trait Dialect: Send + Sync {
     fn placed(&self, place: Place, message: &Message) -> String;
 
     /// The bytes after the last message, for a format to which it matters what that was.
-    fn closing_after(&self, end: End, parameters: Parameters) -> String;
+    fn closing_after(&self, end: End, parameters: Parameters<'_>) -> String;
+
+    /// Whether a message of this speaker can carry such a thing. What a result can't carry follows
+    /// in a message of the person; what nobody can is replaced by a note.
+    fn carries(&self, _speaker: Speaker, _kind: MediaKind, _media_type: &str) -> bool {
+        false
+    }
 
     /// A message that follows none; `index` counts the messages of a request from 0.
     fn message(&self, index: u32, message: &Message) -> String {
@@ -163,7 +208,7 @@ pub trait Dialect: Send + Sync {
     }
 
     /// The bytes after the only message.
-    fn closing(&self, parameters: Parameters) -> String {
+    fn closing(&self, parameters: Parameters<'_>) -> String {
         let end = End {
             messages: 1,
             has_tail: false,

@@ -2,6 +2,7 @@
 //! actions, compiles requests and folds the rows that are shown. No I/O, no clock, no chance.
 
 pub mod agent_file;
+pub mod calendar;
 pub mod compact;
 pub mod compile;
 pub mod dialect;

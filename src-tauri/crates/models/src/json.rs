@@ -1,11 +1,16 @@
 //! Small pieces of JSON that every format is made of.
 
-use longrein_core::dialect::Parameters;
+use longrein_core::dialect::{Attached, Parameters};
 use serde_json::Value;
 
 /// A text as JSON.
 pub(crate) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
+}
+
+/// An item's bytes as an address that holds them, as JSON. Base64 and media types need no escapes.
+pub(crate) fn data_url(media: &Attached) -> String {
+    format!(r#""data:{};base64,{}""#, media.media_type, media.base64)
 }
 
 /// Arguments as a JSON object. What is none makes many servers refuse the whole history, so what
@@ -37,7 +42,7 @@ pub(crate) fn object_schema(schema: &Value) -> Value {
 }
 
 /// The temperature as JSON, where there is one that can be sent.
-pub(crate) fn temperature(parameters: Parameters) -> Option<String> {
+pub(crate) fn temperature(parameters: Parameters<'_>) -> Option<String> {
     let number = parameters.temperature.filter(|number| number.is_finite())?;
     Some(Value::from(number).to_string())
 }

@@ -129,6 +129,7 @@ fn result(call: &str, name: &str, text: &str, failed: bool) -> Message {
         call: call.into(),
         name: name.into(),
         text: text.into(),
+        media: Vec::new(),
         failed,
     }
 }
@@ -140,18 +141,14 @@ pub fn conversation(first: Vec<Said>) -> Vec<Message> {
     asked.push(call("a", "notes__find", r#"{"q":"ä"}"#));
     asked.push(call("b", "read_file", r#"{"path":"x"}"#));
     vec![
-        Message::User {
-            text: "Grüße\n\"木\"".into(),
-        },
+        Message::user("Grüße\n\"木\""),
         Message::Assistant { blocks: asked },
         result("a", "notes__find", "2 notes", false),
         result("b", "read_file", "no such file", true),
         Message::Assistant {
             blocks: vec![text("Done.")],
         },
-        Message::User {
-            text: "Once more.".into(),
-        },
+        Message::user("Once more."),
     ]
 }
 
@@ -161,7 +158,7 @@ pub fn body(
     dialect: &dyn Dialect,
     messages: &[Message],
     tail: Option<&str>,
-    parameters: Parameters,
+    parameters: Parameters<'_>,
 ) -> (String, usize) {
     let head = dialect.head(Head {
         model: "any",
@@ -188,7 +185,7 @@ pub fn body(
             after,
             is_tail: true,
         };
-        bytes += &dialect.placed(place, &Message::User { text: text.into() });
+        bytes += &dialect.placed(place, &Message::user(text));
         index += 1;
     }
     let end = End {
@@ -199,11 +196,12 @@ pub fn body(
     (bytes, front)
 }
 
-pub fn parameters() -> Parameters {
+pub fn parameters() -> Parameters<'static> {
     Parameters {
         max_output_tokens: 8_192,
         temperature: None,
         thinking: Some(Thinking::Medium),
+        answer: None,
     }
 }
 

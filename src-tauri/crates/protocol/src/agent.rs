@@ -57,6 +57,24 @@ pub struct ModelChoice {
     pub window_tokens: u32,
     /// Sampling temperature, for providers that take one.
     pub temperature: Option<f64>,
+    /// How hard the model thinks before it answers. Without it the provider decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+}
+
+/// How hard a model thinks before it answers. Each provider's own setting that comes nearest is
+/// used; a model that can't do less or more does what it can.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Thinking {
+    /// Not at all.
+    Off,
+    /// A little.
+    Low,
+    /// For most tasks.
+    Medium,
+    /// As long as it takes.
+    High,
 }
 
 impl Default for ModelChoice {
@@ -66,6 +84,7 @@ impl Default for ModelChoice {
             max_output_tokens: 8_192,
             window_tokens: 32_768,
             temperature: None,
+            thinking: None,
         }
     }
 }

@@ -104,6 +104,9 @@ pub enum ModelErrorClass {
     Malformed,
     /// There is no such model or provider.
     UnknownModel,
+    /// The provider refuses an image, a document or a recording of the request: its kind, its
+    /// size, or that there is one.
+    MediaRefused,
 }
 
 impl ModelErrorClass {

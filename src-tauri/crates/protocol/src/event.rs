@@ -96,6 +96,8 @@ payloads! {
     ModelAbandoned = "model.abandoned";
     /// Another model takes over, in the order of the agent's list.
     ModelSwitched = "model.switched";
+    /// The model refused an image or a document; from here on it is sent less of it.
+    MediaReduced = "media.reduced";
     /// The harness told the model something.
     NoticeGiven = "notice.given";
     /// The model asked for an action.

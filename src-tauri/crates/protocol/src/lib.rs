@@ -8,6 +8,7 @@ pub mod criterion;
 pub mod event;
 pub mod gate;
 pub mod ids;
+pub mod media;
 pub mod source;
 pub mod tool;
 pub mod view;
@@ -18,6 +19,7 @@ pub use block::Block;
 pub use body::{BlobHash, Body};
 pub use event::{Event, Payload};
 pub use ids::{ActionId, Millis, RunId, SourceId};
+pub use media::{Media, MediaKind};
 pub use tool::{Effect, Repeat, ToolErrorClass, ToolSpec};
 
 /// The version of this harness, as recorded with every run and request.

@@ -6,6 +6,7 @@ use crate::body::BlobHash;
 use crate::event::{Limits, Verdict};
 use crate::gate::{Always, Surface};
 use crate::ids::ActionId;
+use crate::media::Media;
 
 /// One wish. The driver takes it from the inbox and turns it into an event.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -21,6 +22,13 @@ pub enum Wish {
     Say {
         /// The person's words.
         text: String,
+    },
+    /// A new input with images or documents, which are taken like words.
+    Give {
+        /// The person's words; may be empty.
+        text: String,
+        /// What they give; the bytes were stored with the wish.
+        attachments: Vec<Media>,
     },
     /// Let an action start.
     Approve {

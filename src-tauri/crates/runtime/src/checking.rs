@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use longrein_core::dialect::AnswerForm;
 use longrein_core::run::{Reserve, Run};
 use longrein_core::{compile, policy};
 use longrein_protocol::block::Usage;
@@ -44,6 +45,8 @@ pub(crate) struct JudgeAsk {
     model: Option<String>,
     system: String,
     question: String,
+    /// The name and the schema of the form that the answer is to have.
+    form: Option<(String, Value)>,
     answer: Answer,
 }
 
@@ -97,9 +100,9 @@ impl Driver {
         }
         let mut results = results;
         for result in &mut results {
-            mask::text(self.ports.world.secrets(), &mut result.evidence);
+            self.ports.world.masker().text(&mut result.evidence);
             for line in &mut result.difference {
-                mask::text(self.ports.world.secrets(), line);
+                self.ports.world.masker().text(line);
             }
         }
         self.record(VerificationFinished { results })
@@ -123,7 +126,10 @@ impl Driver {
         let tokens_out = JUDGE_TOKENS.min(self.run.output_limit());
         let (system, question) = (&ask.system, &ask.question);
         let dialect = model.dialect();
-        let bytes = compile::side_request(dialect, &name, system, question, tokens_out);
+        let takes_forms = self.ports.world.model_facts(&name).answers_by_schema == Some(true);
+        let form = ask.form.as_ref().filter(|_| takes_forms);
+        let form = form.map(|(name, schema)| AnswerForm { name, schema });
+        let bytes = compile::side_request(dialect, &name, system, question, tokens_out, form);
         let reserve: Reserve = self.run.reserve(bytes.len(), tokens_out.max(1));
         if self.run.passed_by(reserve, false).is_some() {
             return refuse(ask.answer, "The budget does not cover a judge.".to_owned());
@@ -171,7 +177,7 @@ impl Driver {
         let latency_ms = end.latency_ms;
         let said = match end.result {
             Ok(mut reply) => {
-                mask::reply(self.ports.world.secrets(), &mut reply);
+                mask::reply(&self.ports.world.masker(), &mut reply);
                 let text: String = reply.blocks.iter().filter_map(words).collect();
                 let usage = reply.usage.unwrap_or_else(|| Usage {
                     input: self.run.side.unwrap_or_default().tokens_in,
@@ -189,7 +195,7 @@ impl Driver {
                 Ok(text)
             }
             Err(mut error) => {
-                mask::model_error(self.ports.world.secrets(), &mut error);
+                mask::model_error(&self.ports.world.masker(), &mut error);
                 let message = error.message.clone();
                 self.record(SideFailed {
                     cost_unknown: outcome::may_have_cost(&error),
@@ -272,11 +278,7 @@ impl Asks for DriverAsks {
             cancel: self.cancel.child_token(),
         };
         let output = within(&*self.clock, name, spec.timeout_ms, &**tool, call).await?;
-        let parts = output.parts.into_iter().map(|part| match part {
-            Part::Text(text) => text,
-            Part::Passage(captured) => captured.text.to_string(),
-        });
-        Ok(parts.collect())
+        Ok(output.parts.into_iter().map(Part::into_text).collect())
     }
 
     async fn judge(
@@ -285,11 +287,34 @@ impl Asks for DriverAsks {
         system: &str,
         question: &str,
     ) -> Result<String, ToolError> {
+        self.ask(model, system, question, None).await
+    }
+
+    async fn judge_in_form(
+        &self,
+        model: Option<&str>,
+        system: &str,
+        question: &str,
+        form: AnswerForm<'_>,
+    ) -> Result<String, ToolError> {
+        self.ask(model, system, question, Some(form)).await
+    }
+}
+
+impl DriverAsks {
+    async fn ask(
+        &self,
+        model: Option<&str>,
+        system: &str,
+        question: &str,
+        form: Option<AnswerForm<'_>>,
+    ) -> Result<String, ToolError> {
         let (answer, answered) = oneshot::channel();
         let ask = JudgeAsk {
             model: model.map(str::to_owned),
             system: system.to_owned(),
             question: question.to_owned(),
+            form: form.map(|form| (form.name.to_owned(), form.schema.clone())),
             answer,
         };
         let gone = || ToolError::new(ToolErrorClass::Cancelled, "The check was stopped.");

@@ -432,6 +432,7 @@ impl Driver {
             error: refused.map(|_| ToolErrorClass::NotPermitted),
             result,
             shown: None,
+            media: Vec::new(),
             outcome,
             origin: Origin::Tool {
                 tool: longrein_core::run::DELEGATE.to_owned(),

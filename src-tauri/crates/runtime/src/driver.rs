@@ -199,7 +199,7 @@ impl Driver {
     /// # Errors
     /// [`DriveError::Illegal`] when the state does not allow it.
     pub fn record(&mut self, payload: impl Into<Payload>) -> Result<(), DriveError> {
-        let payload = payload.into();
+        let payload = mask::payload(&self.ports.world.masker(), payload.into());
         let event = Event {
             run: self.own,
             seq: self.run.seq + 1,
@@ -335,9 +335,14 @@ impl Driver {
             Next::Query(action) => self.query(&action).await?,
             Next::Request { .. } if self.pause_wanted => self.pause()?,
             Next::Request { attempt } => self.request(attempt).await?,
+            Next::Reduce(media) => self.reduce(media).await?,
             Next::Start(actions) => self.start(&actions).await?,
             Next::Verify { attempt } => self.verify(attempt).await?,
             Next::Wait(WaitsFor::Person) if !wait_for_person => return Ok(true),
+            // Nothing is under way that a pause would have to wait for.
+            Next::Wait(WaitsFor::Retry(_)) if self.pause_wanted && self.in_flight.is_empty() => {
+                self.pause()?;
+            }
             Next::Wait(waits_for) => {
                 self.commit().await?;
                 self.wait(waits_for).await?;
@@ -460,7 +465,7 @@ impl Driver {
         let action = action.clone();
         match end.result {
             Ok(mut output) => {
-                mask::output(self.ports.world.secrets(), &mut output);
+                mask::output(&self.ports.world.masker(), &mut output);
                 let facts =
                     outcome::of_output(&self.run, &spec, &end.action, output, end.latency_ms);
                 self.meet_links(&spec, &action, &facts);
@@ -468,7 +473,7 @@ impl Driver {
                 self.compensated(&action)
             }
             Err(mut error) => {
-                mask::tool_error(self.ports.world.secrets(), &mut error);
+                mask::tool_error(&self.ports.world.masker(), &mut error);
                 self.record(outcome::of_tool_error(
                     &spec,
                     &end.action,

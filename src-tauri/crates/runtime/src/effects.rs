@@ -4,16 +4,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use longrein_core::run::{
-    Action, ActionStage, PendingCall, Phase, REQUEST_ATTEMPTS, Request, UNREACHABLE_ATTEMPTS,
-};
+use longrein_core::run::{Action, ActionStage, PendingCall, Phase, Request};
 use longrein_protocol::event::{ActionStarted, ResumeReason, RunResumed};
 use longrein_protocol::tool::{Effect, Repeat};
-use longrein_protocol::{ActionId, BlobHash, Body, Millis, ToolErrorClass};
+use longrein_protocol::{ActionId, BlobHash, Body, ToolErrorClass};
 use longrein_store::log::Log;
 
 use crate::checking::{CHECK, JUDGE};
 use crate::driver::{CANCEL_GRACE, DriveError, Driver, Message};
+use crate::mask;
+use crate::patience::{self, Retry};
 use crate::ports::{
     BlobRead, CancellationToken, Clock, Model, ModelCall, ModelError, ModelReply,
     PublishedArtifact, RunContext, Tool, ToolCall, ToolError, ToolOutput,
@@ -24,11 +24,6 @@ use crate::world::BadCall;
 
 /// The name of the request among what is in flight.
 pub(crate) const MODEL: &str = "model";
-/// The first wait before a request is sent again; doubled each time.
-const RETRY_BASE_MS: u64 = 500;
-/// The longest such wait, and the longest that a provider may ask for without a handoff.
-const RETRY_LIMIT_MS: u64 = 60_000;
-
 /// How a request ended.
 #[derive(Debug)]
 pub(crate) struct ModelEnd {
@@ -72,7 +67,7 @@ impl Driver {
         let call = ModelCall {
             body,
             cancel,
-            live: self.ports.world.live(&self.run),
+            live: mask::live(&self.ports.world.masker(), self.ports.world.live(&self.run)),
         };
         let (clock, sender) = (self.ports.clock.clone(), self.sender());
         tokio::spawn(async move {
@@ -215,28 +210,17 @@ impl Driver {
         context
     }
 
-    /// When a failed request is sent again: full jitter, bounded by count and by time.
-    pub(crate) fn retry_at(&self, error: &ModelError) -> Option<Millis> {
-        let Request::InFlight { attempt } = self.run.request else {
-            return None;
-        };
-        let limit = if error.unreachable {
-            UNREACHABLE_ATTEMPTS
-        } else {
-            REQUEST_ATTEMPTS
-        };
-        if !error.class.is_transient() || attempt >= limit {
-            return None;
+    /// What is to be done about a failed request, with words that say so.
+    pub(crate) fn retry(&self, error: &mut ModelError) -> Retry {
+        if !matches!(self.run.request, Request::InFlight { .. }) {
+            return Retry::default();
         }
-        let ceiling = (RETRY_BASE_MS << (attempt - 1).min(16)).min(RETRY_LIMIT_MS);
-        let jitter = (self.ports.chance.random() % u128::from(ceiling)) as u64;
-        let asked = error
-            .retry_after
-            .map_or(0, |after| after.as_millis() as u64);
-        if asked > RETRY_LIMIT_MS {
-            return None;
-        }
-        Some(self.ports.clock.now() + jitter.max(asked) as Millis)
+        let now = self.ports.clock.now();
+        let has_other = self.run.fallback(error.class).is_some();
+        let random = self.ports.chance.random();
+        let retry = patience::retry(error, self.run.patience, has_other, now, random);
+        patience::tell(error, retry, now);
+        retry
     }
 
     /// What the log says is on its way, and this driver does not run, was lost: with the process

@@ -12,12 +12,11 @@ use longrein_protocol::event::{
 use longrein_protocol::gate::{Always, StandingRule, Surface};
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::wish::Wish;
-use longrein_protocol::{ActionId, BlobHash, Body};
+use longrein_protocol::{ActionId, BlobHash, Body, Media};
 use serde_json::Value;
 
 use crate::driver::{DriveError, Driver};
 use crate::effects::parse_arguments;
-use crate::mask;
 
 /// What a person says when they approve.
 struct Approval {
@@ -94,6 +93,7 @@ impl Driver {
             Wish::Pause => self.pause_wanted = self.run.phase == Phase::Going,
             Wish::Resume => self.go_on()?,
             Wish::Say { text } => self.say(text)?,
+            Wish::Give { text, attachments } => self.give(text, attachments)?,
             Wish::Approve {
                 action,
                 seen,
@@ -151,7 +151,7 @@ impl Driver {
         mut reason: String,
         from: Surface,
     ) -> Result<(), DriveError> {
-        mask::text(self.ports.world.secrets(), &mut reason);
+        self.ports.world.masker().text(&mut reason);
         if !self.stands_at(&action, ActionStage::Asked) {
             return Ok(());
         }
@@ -202,7 +202,7 @@ impl Driver {
 
     /// A person's words as a body, with known secrets masked.
     fn body(&mut self, mut text: String) -> Body {
-        mask::text(self.ports.world.secrets(), &mut text);
+        self.ports.world.masker().text(&mut text);
         self.meet_person(&text);
         let (body, blob) = Body::of(text);
         self.keep(blob);
@@ -226,7 +226,7 @@ impl Driver {
         let mut arguments = None;
         let mut binding = Some(seen);
         if let Some(mut text) = edit {
-            mask::text(self.ports.world.secrets(), &mut text);
+            self.ports.world.masker().text(&mut text);
             let Some(value) = self.sound_edit(&action, &text).await? else {
                 return Ok(());
             };
@@ -322,7 +322,10 @@ impl Driver {
                 by: from,
             })?;
             if !accepted && said {
-                self.record(TurnSteered { input: note })?;
+                self.record(TurnSteered {
+                    input: note,
+                    attachments: Vec::new(),
+                })?;
             }
             return Ok(());
         }
@@ -391,12 +394,21 @@ impl Driver {
     ///
     /// # Errors
     /// [`DriveError::Illegal`] when the run is cancelled.
-    pub fn say(&mut self, mut text: String) -> Result<(), DriveError> {
-        mask::text(self.ports.world.secrets(), &mut text);
+    pub fn say(&mut self, text: String) -> Result<(), DriveError> {
+        self.give(text, Vec::new())
+    }
+
+    /// A person's words, with images and documents whose bytes are stored or kept for the next
+    /// commit.
+    ///
+    /// # Errors
+    /// [`DriveError::Illegal`] when the run is cancelled.
+    pub fn give(&mut self, mut text: String, attachments: Vec<Media>) -> Result<(), DriveError> {
+        self.ports.world.masker().text(&mut text);
         if self.run.phase == Phase::Cancelled {
             return Ok(());
         }
-        if let Some(question) = self.only_question() {
+        if let Some(question) = self.only_question().filter(|_| attachments.is_empty()) {
             return self.answer_question(question, text, Surface::Command);
         }
         self.meet_person(&text);
@@ -404,17 +416,25 @@ impl Driver {
         let (input, blob) = Body::of(text);
         self.keep(blob);
         if self.run.phase == Phase::Going {
-            return self.record(TurnSteered { input });
+            return self.record(TurnSteered { input, attachments });
         }
         self.withdraw("the person went on with a new input")?;
-        self.record(TurnStarted { input, title })
+        self.record(TurnStarted {
+            input,
+            title,
+            attachments,
+        })
     }
 
     /// Opens the first turn of a child, with a title of its own.
     pub(crate) fn open_with(&mut self, title: String, brief: String) -> Result<(), DriveError> {
         let input = self.body(brief);
         let title = self::title(&title);
-        self.record(TurnStarted { input, title })
+        self.record(TurnStarted {
+            input,
+            title,
+            attachments: Vec::new(),
+        })
     }
 
     /// The question that words without an address answer: the only one that is open.

@@ -10,11 +10,14 @@ use longrein_protocol::event::{
     ActionFinished, ActionLost, ActionUncertain, ArtifactPublished, ModelFailed, ModelResponded,
     Payload, PlanUpdated, SourceCaptured,
 };
+use longrein_protocol::media::MEDIA_ITEMS_PER_MESSAGE;
 use longrein_protocol::tool::Repeat;
-use longrein_protocol::{ActionId, BlobHash, Body, Millis, SourceId, ToolErrorClass, ToolSpec};
+use longrein_protocol::{ActionId, BlobHash, Body, Media, SourceId, ToolErrorClass, ToolSpec};
 
+use crate::patience::Retry;
 use crate::ports::{
-    Captured, Fact, ModelError, ModelReply, NewArtifact, Part, ReplyBlock, ToolError, ToolOutput,
+    Captured, Fact, ModelError, ModelReply, NewArtifact, NewMedia, Part, ReplyBlock, ToolError,
+    ToolOutput,
 };
 
 /// Events with the blobs that they refer to.
@@ -46,7 +49,7 @@ pub fn of_reply(run: &Run, reply: ModelReply, latency_ms: u32) -> Facts {
     let mut facts = Facts::default();
     let said: usize = reply.blocks.iter().map(reply_bytes).sum();
     let usage = reply.usage.unwrap_or_else(|| Usage {
-        input: run.estimate(run.body_bytes as usize),
+        input: run.estimate(run.body_weight as usize),
         output: said.div_ceil(4) as u32,
         estimated: true,
         ..Usage::default()
@@ -102,16 +105,17 @@ pub fn may_have_cost(error: &ModelError) -> bool {
         error.class,
         ModelErrorClass::Network | ModelErrorClass::Malformed
     );
-    broke_off && !error.unreachable
+    broke_off && !error.unreachable && !error.unsent
 }
 
 /// A failed request as an event.
-pub fn of_model_error(error: ModelError, retry_at: Option<Millis>, latency_ms: u32) -> Payload {
+pub(crate) fn of_model_error(error: ModelError, retry: Retry, latency_ms: u32) -> Payload {
     let cost_unknown = may_have_cost(&error);
     let ModelError {
         class,
         message,
         remedy,
+        unsent,
         ..
     } = error;
     ModelFailed {
@@ -119,7 +123,10 @@ pub fn of_model_error(error: ModelError, retry_at: Option<Millis>, latency_ms: u
         class,
         message,
         remedy,
-        retry_at,
+        unsent,
+        retry_at: retry.at,
+        asked: retry.asked,
+        back_at: retry.back_at,
         latency_ms,
     }
     .into()
@@ -136,8 +143,10 @@ pub fn of_output(
     let mut facts = Facts::default();
     let mut sources = SourceIds::of(run);
     let mut text = String::new();
+    let mut media = Vec::new();
     for part in output.parts {
         match part {
+            Part::Media(more) => text.push_str(&media_part(&mut facts, &mut media, *more)),
             Part::Text(more) => text.push_str(&more),
             Part::Passage(captured) => {
                 passage_part(&mut facts, &mut sources, &mut text, action, &captured)
@@ -157,6 +166,7 @@ pub fn of_output(
         error: None,
         result: facts.body(text),
         shown,
+        media,
         outcome: output.outcome,
         origin: Origin::Tool {
             tool: spec.name.clone(),
@@ -168,6 +178,18 @@ pub fn of_output(
     };
     facts.payloads.push(finished.into());
     facts
+}
+
+/// Keeps media as far as one message may bring it; what it may not is a line of the text.
+fn media_part(facts: &mut Facts, kept: &mut Vec<Media>, media: NewMedia) -> String {
+    if kept.len() >= MEDIA_ITEMS_PER_MESSAGE {
+        return format!(
+            "\n[{}: left out, since one result brings at most {MEDIA_ITEMS_PER_MESSAGE}]",
+            media.in_words()
+        );
+    }
+    kept.push(media.record(&mut facts.blobs));
+    String::new()
 }
 
 fn trust(spec: &ToolSpec) -> Trust {
@@ -329,6 +351,7 @@ fn failure(
         error: Some(class),
         result: Body::Text(message[..end].to_owned()),
         shown: None,
+        media: Vec::new(),
         outcome: String::new(),
         origin,
         trust,

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use longrein_core::dialect::Dialect;
+use longrein_core::dialect::{AnswerForm, Dialect};
 use longrein_protocol::agent::Criterion;
 use longrein_protocol::block::{ModelErrorClass, StopReason, Usage};
 use longrein_protocol::source::{
     Claim, CriterionResult, PlanItem, SourceMeta, SourceRecord, TextRange,
 };
 use longrein_protocol::{ActionId, BlobHash, Millis, RunId, ToolErrorClass, ToolSpec};
+
+pub use crate::media::NewMedia;
 pub use tokio_util::sync::CancellationToken;
 
 /// Time. Simulated in tests, so nothing else in the driver may ask for it.
@@ -99,6 +101,8 @@ pub struct ModelError {
     pub retry_after: Option<Duration>,
     /// Whether there was nobody to talk to (connection refused, unknown host).
     pub unreachable: bool,
+    /// Whether it was never sent: the provider is left alone for a while, or others go first.
+    pub unsent: bool,
 }
 
 /// A tool, built in or of a server.
@@ -196,6 +200,22 @@ pub enum Part {
     /// A passage that may be cited. The driver gives it its source id and writes its heading
     /// (see `longrein_core::passage`) before its words.
     Passage(Box<Captured>),
+    /// An image, a document or a recording.
+    Media(Box<NewMedia>),
+}
+
+impl Part {
+    /// The part in words alone, for whoever reads text only.
+    pub fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Passage(captured) => captured.text.to_string(),
+            Self::Media(media) => match media.text {
+                Some(text) => text.to_string(),
+                None => format!("[{}]", media.in_words()),
+            },
+        }
+    }
 }
 
 /// A passage with the document that it stands in.
@@ -303,4 +323,19 @@ pub trait Asks: Send + Sync {
         system: &str,
         question: &str,
     ) -> Result<String, ToolError>;
+
+    /// Like [`Asks::judge`]; where the model is known to keep to a form for its answer, it is held
+    /// to this one, and the text is an object of that form. Else it is whatever the model writes.
+    ///
+    /// # Errors
+    /// As there.
+    async fn judge_in_form(
+        &self,
+        model: Option<&str>,
+        system: &str,
+        question: &str,
+        _form: AnswerForm<'_>,
+    ) -> Result<String, ToolError> {
+        self.judge(model, system, question).await
+    }
 }

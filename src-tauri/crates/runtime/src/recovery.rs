@@ -16,7 +16,6 @@ use serde_json::{Map, Value, json};
 use crate::driver::{DriveError, Driver, Message};
 use crate::effects::{idempotency_key, within};
 use crate::history;
-use crate::mask;
 use crate::ports::{CancellationToken, Part, ToolCall, ToolError, ToolOutput};
 
 /// The wait before a status tool that could not say is asked again; four times as long each time.
@@ -111,7 +110,7 @@ impl Driver {
             }
             Err(error) => (error.message, StatusAnswer::Unknown),
         };
-        mask::text(self.ports.world.secrets(), &mut said);
+        self.ports.world.masker().text(&mut said);
         let attempt = action.queries + 1;
         let wait = QUERY_BASE * 4u32.pow(attempt.min(QUERY_ATTEMPTS) - 1);
         let again_at: Millis = self.ports.clock.now() + wait.as_millis() as Millis;
@@ -264,11 +263,7 @@ fn status_answer(text: &str, pointer: Option<&str>) -> StatusAnswer {
 }
 
 fn text_of(output: ToolOutput) -> String {
-    let parts = output.parts.into_iter().map(|part| match part {
-        Part::Text(text) => text,
-        Part::Passage(captured) => captured.text.to_string(),
-    });
-    parts.collect()
+    output.parts.into_iter().map(Part::into_text).collect()
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use longrein_core::compile::{self, Compiled};
-use longrein_core::run::Request;
-use longrein_protocol::Body;
+use longrein_core::compile::{self, Compiled, Known};
+use longrein_core::run::{Request, fragment_weight};
 use longrein_protocol::event::{HandoffReason, ModelRequested, ModelSwitched};
+use longrein_protocol::{Body, Media};
 
 use crate::driver::{DriveError, Driver};
 use crate::effects::{MODEL, ModelEnd};
@@ -47,7 +47,8 @@ impl Driver {
             (_, Some(sealed)) => sealed,
             (_, None) => wire::rebuild(&*self.ports.log, &self.run.fragments).await?,
         };
-        let reserve = self.run.reserve(sealed.bytes.len(), output_limit.max(1));
+        let weight = self.run.body_weight as usize;
+        let reserve = self.run.reserve(weight, output_limit.max(1));
         if let Some(exceeded) = self.run.passed_by(reserve, attempt == 1) {
             return self.record(exceeded);
         }
@@ -84,6 +85,7 @@ impl Driver {
                 .window_tokens
                 .unwrap_or_else(|| self.run.window_tokens()),
             price: facts.price,
+            takes: facts.takes,
         })
     }
 
@@ -103,10 +105,20 @@ impl Driver {
             Body::Text(text) => text.clone(),
             Body::Blob { blob, .. } => texts.get(blob).cloned().unwrap_or_default(),
         };
-        let compiled: Compiled = compile::compile(&self.run, model.dialect(), &content);
+        let media = self.media_at_hand().await?;
+        let base64 = |item: &Media| media.get(&item.hash()).cloned();
+        let known = Known {
+            text: &content,
+            base64: &base64,
+        };
+        let compiled: Compiled = compile::compile(&self.run, model.dialect(), &known);
         let sealed = wire.seal(&compiled);
         self.wire = Some(wire);
-        let tokens = self.run.estimate(sealed.bytes.len());
+        let kept = self.run.fragments.iter().take(compiled.keep as usize);
+        let kept: usize = kept
+            .map(|fragment| fragment_weight(fragment) as usize)
+            .sum();
+        let tokens = self.run.estimate(kept + compiled.weight());
         let (event, blobs) = wire::record(compiled, tokens);
         self.blobs.extend(blobs);
         self.record(event)?;
@@ -126,14 +138,14 @@ impl Driver {
         match end.result {
             Ok(mut reply) => {
                 self.sealed = None;
-                mask::reply(self.ports.world.secrets(), &mut reply);
+                mask::reply(&self.ports.world.masker(), &mut reply);
                 let facts = outcome::of_reply(&self.run, reply, end.latency_ms);
                 self.record_facts(facts)
             }
             Err(mut error) => {
-                mask::model_error(self.ports.world.secrets(), &mut error);
-                let retry_at = self.retry_at(&error);
-                self.record(outcome::of_model_error(error, retry_at, end.latency_ms))
+                mask::model_error(&self.ports.world.masker(), &mut error);
+                let retry = self.retry(&mut error);
+                self.record(outcome::of_model_error(error, retry, end.latency_ms))
             }
         }
     }

@@ -48,21 +48,21 @@ impl Wire {
         let fresh = compiled
             .add
             .iter()
-            .position(|(part, _)| is_fresh(*part))
+            .position(|piece| is_fresh(piece.part))
             .unwrap_or(compiled.add.len());
-        for (_, text) in &compiled.add[..fresh] {
-            self.extend(text.as_bytes());
+        for piece in &compiled.add[..fresh] {
+            self.extend(piece.text.as_bytes());
         }
         let mut hash = self.hash.clone();
         let tail: usize = compiled.add[fresh..]
             .iter()
-            .map(|(_, text)| text.len())
+            .map(|piece| piece.text.len())
             .sum();
         let mut bytes = Vec::with_capacity(self.front.len() + tail);
         bytes.extend_from_slice(&self.front);
-        for (_, text) in &compiled.add[fresh..] {
-            bytes.extend_from_slice(text.as_bytes());
-            hash.update(text.as_bytes());
+        for piece in &compiled.add[fresh..] {
+            bytes.extend_from_slice(piece.text.as_bytes());
+            hash.update(piece.text.as_bytes());
         }
         Sealed {
             bytes: bytes.into(),
@@ -81,10 +81,15 @@ impl Wire {
 pub fn record(compiled: Compiled, tokens: u32) -> (ContextCompiled, Vec<NewBlob>) {
     let mut blobs = Vec::new();
     let mut add = Vec::with_capacity(compiled.add.len());
-    for (part, text) in compiled.add {
-        let (body, blob) = Body::of(text);
+    for piece in compiled.add {
+        let (body, blob) = Body::of(piece.text);
         blobs.extend(blob);
-        add.push(Fragment { part, body });
+        add.push(Fragment {
+            part: piece.part,
+            body,
+            media_bytes: piece.media_bytes,
+            media_tokens: piece.media_tokens,
+        });
     }
     (
         ContextCompiled {

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use longrein_core::run::Run;
+use longrein_keys::Masker;
 use longrein_protocol::agent::PolicyRule;
 use longrein_protocol::event::Price;
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
+use longrein_protocol::media::Takes;
 use longrein_protocol::{BlobHash, ToolSpec};
 
 use crate::effects::parse_arguments;
@@ -68,9 +70,10 @@ pub trait World: Send + Sync {
     /// Checks the criteria.
     fn verifier(&self) -> Arc<dyn Verifier>;
 
-    /// Secrets that this process knows; they are masked in whatever becomes an event.
-    fn secrets(&self) -> &[String] {
-        &[]
+    /// What masks the secrets that this process knows by now, in whatever becomes an event or is
+    /// shown while it streams.
+    fn masker(&self) -> Masker {
+        Masker::default()
     }
 
     /// Takes the provisional text of a run's request.
@@ -84,6 +87,11 @@ pub struct ModelFacts {
     pub window_tokens: Option<u32>,
     /// What its tokens cost.
     pub price: Option<Price>,
+    /// What it takes beside text.
+    pub takes: Takes,
+    /// Whether it keeps to a JSON Schema that is given for its answer; `None` where that is not
+    /// known.
+    pub answers_by_schema: Option<bool>,
 }
 
 /// The rules that stand on disk for a run.

@@ -122,6 +122,7 @@ impl ScriptedModel {
                 remedy: "Make the script longer.".to_owned(),
                 retry_after: None,
                 unreachable: false,
+                unsent: false,
             })
     }
 }
@@ -159,6 +160,7 @@ async fn pass(gate: &Gate, call: &ModelCall) -> Result<(), ModelError> {
             remedy: "Send it again.".to_owned(),
             retry_after: None,
             unreachable: false,
+            unsent: false,
         }),
         () = gate.pass() => Ok(()),
     }

@@ -41,6 +41,7 @@ pub fn fail(class: ModelErrorClass, retry_after: Option<Duration>) -> Scripted {
         remedy: "Change the script.".to_owned(),
         retry_after,
         unreachable: false,
+        unsent: false,
     };
     Scripted::new(move |_| Err(error.clone()))
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use longrein_core::run::Run;
+use longrein_keys::{Masker, SecretText};
 use longrein_protocol::agent::{AgentSpec, Criterion, PolicyRule};
 use longrein_protocol::event::{Payload, Price, RunCreated};
 use longrein_protocol::gate::{PathFact, Scope, SecretFact, StandingRule};
@@ -81,7 +82,7 @@ pub struct TestWorld {
     tools: Vec<Arc<FakeTool>>,
     verdicts: Mutex<Vec<bool>>,
     check_gate: Option<Gate>,
-    secrets: Vec<String>,
+    masker: Masker,
     files: Mutex<BTreeMap<String, BlobHash>>,
     rules: Mutex<RulesOnDisk>,
 }
@@ -105,7 +106,7 @@ impl TestWorld {
             tools: tools.into_iter().chain(own).collect(),
             verdicts: Mutex::default(),
             check_gate: None,
-            secrets: Vec::new(),
+            masker: Masker::default(),
             files: Mutex::default(),
             rules: Mutex::default(),
         }
@@ -136,7 +137,7 @@ impl TestWorld {
     #[must_use]
     pub fn knowing(self, secrets: impl IntoIterator<Item = String>) -> Self {
         Self {
-            secrets: secrets.into_iter().collect(),
+            masker: Masker::new(secrets.into_iter().map(SecretText::exact)),
             ..self
         }
     }
@@ -193,6 +194,7 @@ impl TestWorld {
             harness: HARNESS_VERSION.to_owned(),
             workspace: String::new(),
             price,
+            takes: Default::default(),
             tainted: false,
             private: false,
             depth: 0,
@@ -261,8 +263,8 @@ impl World for TestWorld {
         }
     }
 
-    fn secrets(&self) -> &[String] {
-        &self.secrets
+    fn masker(&self) -> Masker {
+        self.masker.clone()
     }
 
     fn verifier(&self) -> Arc<dyn Verifier> {

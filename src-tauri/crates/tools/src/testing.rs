@@ -140,6 +140,7 @@ pub(crate) fn text(output: &ToolOutput) -> String {
     let parts = output.parts.iter().map(|part| match part {
         Part::Text(text) => text.clone(),
         Part::Passage(captured) => format!("«{}»", words(captured)),
+        Part::Media(media) => format!("[{}]", media.in_words()),
     });
     parts.collect::<Vec<_>>().join("\n")
 }

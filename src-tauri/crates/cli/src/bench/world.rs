@@ -76,6 +76,7 @@ impl BenchWorld {
             harness: HARNESS_VERSION.to_owned(),
             workspace: String::new(),
             price: None,
+            takes: Default::default(),
             tainted: false,
             private: false,
             depth: 0,

@@ -161,7 +161,12 @@ fn answered(wish: &Wish) -> Option<(Surface, Option<&ActionId>)> {
         | Wish::Settle { action, from, .. }
         | Wish::Undo { action, from } => Some((*from, Some(action))),
         Wish::Accept { from, .. } => Some((*from, None)),
-        Wish::Cancel | Wish::Pause | Wish::Resume | Wish::Say { .. } | Wish::Raise { .. } => None,
+        Wish::Cancel
+        | Wish::Pause
+        | Wish::Resume
+        | Wish::Say { .. }
+        | Wish::Give { .. }
+        | Wish::Raise { .. } => None,
     }
 }
 

@@ -109,6 +109,7 @@ impl Run {
         self.progressed = true;
         let result = ActionResult {
             body: answered.answer.clone(),
+            media: Vec::new(),
             error: None,
             origin: Origin::Person,
             trust: Trust::Trusted,
@@ -175,6 +176,7 @@ impl Run {
         }
         let result = ActionResult {
             body: finished.shown.as_ref().unwrap_or(&finished.result).clone(),
+            media: finished.media.clone(),
             error: finished.error,
             origin: finished.origin.clone(),
             trust: finished.trust,
@@ -315,6 +317,7 @@ impl Run {
 pub(super) fn harness_result(text: String, error: ToolErrorClass) -> ActionResult {
     ActionResult {
         body: Body::Text(text),
+        media: Vec::new(),
         error: Some(error),
         origin: Origin::Harness,
         trust: Trust::Trusted,

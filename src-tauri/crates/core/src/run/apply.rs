@@ -14,7 +14,8 @@ use longrein_protocol::{Body, Millis, ToolErrorClass, ToolSpec};
 
 use super::actions::harness_result;
 use super::{
-    Acceptance, ActionStage, Artifact, Item, PendingCall, Phase, REIN_KNOTS, Request, Reserve, Run,
+    Acceptance, ActionStage, Artifact, BYTES_PER_TOKEN, Item, Patience, PendingCall, Phase,
+    REIN_KNOTS, Request, Reserve, Run, Words, fragment_weight,
 };
 
 impl Run {
@@ -42,7 +43,10 @@ impl Run {
             Payload::TurnStarted(turn) => self.turn_started(turn),
             Payload::TurnSteered(steered) => {
                 self.forgive();
-                self.say(Item::Person(steered.input.clone()));
+                self.say(Item::Person(Words {
+                    body: steered.input.clone(),
+                    media: steered.attachments.clone(),
+                }));
             }
             Payload::TurnFinished(_) => self.claim = false,
             Payload::ToolsRevealed(revealed) => self.revealed(&revealed.tools),
@@ -53,6 +57,7 @@ impl Run {
             Payload::ModelFailed(failed) => self.failed(event.at, failed),
             Payload::ModelAbandoned(_) => self.abandoned(),
             Payload::ModelSwitched(switched) => self.switched(switched),
+            Payload::MediaReduced(reduced) => self.media_reduced(reduced),
             Payload::NoticeGiven(notice) => {
                 self.bad_reply = None;
                 self.checked = false;
@@ -224,7 +229,10 @@ impl Run {
         self.acceptance = Acceptance::None;
         self.forgive();
         self.exceeded = None;
-        self.say(Item::Person(turn.input.clone()));
+        self.say(Item::Person(Words {
+            body: turn.input.clone(),
+            media: turn.attachments.clone(),
+        }));
         self.knot(KnotShape::Person);
     }
 
@@ -238,20 +246,23 @@ impl Run {
             .iter()
             .map(|fragment| fragment.body.len() as u32)
             .sum();
+        self.body_weight = self.fragments.iter().map(fragment_weight).sum();
         self.request = Request::Compiled;
+        self.patience = Patience::default();
     }
 
     fn compacted(&mut self, compacted: &ContextCompacted) {
         let conversation = &mut self.conversation;
         while conversation.first < compacted.dropped_before {
             match conversation.items.pop_front() {
-                Some(Item::Person(body)) => conversation.kept.push(body),
+                Some(Item::Person(words)) => conversation.kept.push(words),
                 Some(_) => {}
                 None => break,
             }
             conversation.first += 1;
         }
         conversation.pruned_before = conversation.pruned_before.max(compacted.pruned_before);
+        conversation.media_before = conversation.media_before.max(compacted.media_before);
         let first = conversation.first;
         for (offset, item) in conversation.items.iter_mut().enumerate() {
             if first + offset as u32 >= conversation.pruned_before {
@@ -267,8 +278,7 @@ impl Run {
                 }
             }
         }
-        conversation.bytes = conversation.items.iter().map(Item::bytes).sum::<usize>()
-            + conversation.kept.iter().map(Body::len).sum::<usize>();
+        conversation.weigh();
         self.front_changed = true;
         self.request = Request::None;
         self.knot(KnotShape::Square);
@@ -314,11 +324,13 @@ impl Run {
     fn responded(&mut self, responded: &ModelResponded) {
         self.settle();
         self.request = Request::None;
+        self.accepted_items = self.compiled_items;
         self.checked = false;
         let usage = responded.usage;
         self.spend(usage, responded.latency_ms);
-        if !usage.estimated && self.body_bytes > 0 && usage.input > 0 {
-            self.ratio_last = f64::from(usage.input) / (f64::from(self.body_bytes) / 4.0);
+        if !usage.estimated && self.body_weight > 0 && usage.input > 0 {
+            let estimate = f64::from(self.body_weight) / BYTES_PER_TOKEN as f64;
+            self.ratio_last = f64::from(usage.input) / estimate;
             self.ratio_worst = self.ratio_worst.max(self.ratio_last);
         }
         self.pending = responded.blocks.iter().filter_map(pending_call).collect();
@@ -360,6 +372,7 @@ impl Run {
             Request::InFlight { attempt } => attempt,
             _ => 1,
         };
+        self.patience.tried(at, failed);
         self.request = Request::Failed {
             attempt,
             class: failed.class,

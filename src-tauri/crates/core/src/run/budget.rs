@@ -40,7 +40,7 @@ impl Run {
         (self.price().is_some() || known > 0).then_some(known)
     }
 
-    /// Estimated tokens of `bytes` of a request, for the meter.
+    /// Estimated tokens of `bytes` of a request, for the meter. Media counts by its weight.
     pub fn estimate(&self, bytes: usize) -> u32 {
         let ratio = if self.ratio_last > 0.0 {
             self.ratio_last
@@ -56,7 +56,7 @@ impl Run {
         (bytes as f64 / 4.0 * self.ratio_worst.max(1.25)).ceil() as u32
     }
 
-    /// What a request of so many bytes holds in reserve until it is settled.
+    /// What a request of so many bytes, media by its weight, holds in reserve until it is settled.
     pub fn reserve(&self, bytes: usize, tokens_out: u32) -> Reserve {
         let tokens_in = self.estimate_at_most(bytes);
         Reserve {
@@ -90,7 +90,7 @@ impl Run {
         let (Some(limit), Some(price)) = (self.limits.money_micro, self.price()) else {
             return u32::MAX;
         };
-        let bytes = self.conversation.bytes.max(self.body_bytes as usize) + GROWTH_BYTES;
+        let bytes = self.conversation.bytes.max(self.body_weight as usize) + GROWTH_BYTES;
         let input = price.of(self.estimate_at_most(bytes), 0, 0);
         let left = limit
             .saturating_sub(self.used.money_micro)
@@ -138,7 +138,7 @@ impl Run {
 
     /// The limit that the next request would pass, if any, judged by the size of the last one.
     pub(super) fn budget_reached(&self) -> Option<BudgetExceeded> {
-        let more = self.reserve(self.body_bytes as usize, self.output_limit().max(1));
+        let more = self.reserve(self.body_weight as usize, self.output_limit().max(1));
         self.passed_by(more, true)
     }
 

@@ -103,7 +103,7 @@ impl Run {
                 going && requested.attempt == follows
             }
             Payload::ModelResponded(_) | Payload::ModelFailed(_) => self.in_flight(),
-            Payload::ModelSwitched(_) => going && !self.in_flight(),
+            Payload::ModelSwitched(_) | Payload::MediaReduced(_) => going && !self.in_flight(),
             Payload::ModelAbandoned(_) => self.request == Request::Lost || self.in_flight(),
             Payload::LoopDetected(_) | Payload::BudgetExceeded(_) | Payload::BudgetWarned(_) => {
                 going

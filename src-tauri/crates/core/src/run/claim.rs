@@ -176,6 +176,7 @@ fn finish_result(
         error,
         result: inline(text),
         shown: None,
+        media: Vec::new(),
         outcome: outcome.to_owned(),
         origin: Origin::Harness,
         trust: Trust::Trusted,

@@ -42,9 +42,13 @@ impl Run {
                 created.model.clone_from(model);
             }
             created.price = forked.price;
+            if forked.model.is_some() {
+                created.takes = forked.takes;
+            }
         }
         if forked.model.is_some() {
             self.strip_raw();
+            self.forget_refusals();
         }
         if forked.agent.is_some() {
             self.begin_limits();

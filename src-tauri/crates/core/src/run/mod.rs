@@ -9,13 +9,14 @@ mod claim;
 mod digest;
 mod fork;
 mod line;
+mod media;
 mod next;
 mod parts;
 mod recovery;
 mod stopping;
 mod switch;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use longrein_protocol::agent::{AgentSpec, Criterion};
 use longrein_protocol::block::StopReason;
@@ -23,7 +24,7 @@ use longrein_protocol::event::{Fragment, Limit, Limits, RunCreated};
 use longrein_protocol::gate::StandingRule;
 use longrein_protocol::source::{CriterionResult, PlanItem, SourceRecord};
 use longrein_protocol::view::KnotShape;
-use longrein_protocol::{ActionId, BlobHash, Millis, RunId, ToolSpec};
+use longrein_protocol::{ActionId, BlobHash, Media, Millis, RunId, ToolSpec};
 
 pub use check::Illegal;
 pub use children::{BadDelegation, Child, NewChild, TASKS};
@@ -34,8 +35,8 @@ pub use parts::*;
 pub use recovery::{LOST_ATTEMPTS, QUERY_ATTEMPTS, StartWay};
 pub use stopping::{DENIALS_LIMIT, LOOP_CYCLE, LOOP_CYCLE_TIMES, LOOP_LIMIT, LOOP_WARNING};
 
-/// How often a request is sent before the run is handed off.
-pub const REQUEST_ATTEMPTS: u32 = 4;
+/// How often a request fails before the run is handed off.
+pub const REQUEST_ATTEMPTS: u32 = 8;
 /// How often nobody at all may answer at the provider's address before the run is handed off.
 pub const UNREACHABLE_ATTEMPTS: u32 = 2;
 /// How often an empty or cut reply is asked again.
@@ -72,6 +73,8 @@ pub struct Run {
     pub tools_owed: bool,
     /// The request of the current step.
     pub request: Request,
+    /// What became of the request's attempts so far.
+    pub patience: Patience,
     /// What the request in flight holds in reserve.
     pub reserved: Reserve,
     /// The output limit that the last request carries.
@@ -97,6 +100,12 @@ pub struct Run {
     pub front_changed: bool,
     /// Bytes of the last request's body.
     pub body_bytes: u32,
+    /// What they weigh: media by what a model counts for it, and not by its base64.
+    pub body_weight: u32,
+    /// Media that the model refused, with the copy that is sent in its place; `None`: a note.
+    pub reduced: BTreeMap<BlobHash, Option<Media>>,
+    /// Items before this one were in a request that the model has answered.
+    pub accepted_items: u32,
     /// Input tokens over estimated tokens of the last response.
     pub ratio_last: f64,
     /// The largest such ratio so far.

@@ -4,7 +4,7 @@ use longrein_protocol::block::ModelErrorClass;
 use longrein_protocol::event::{HandoffReason, Limit, ModelAbandoned, Payload};
 use longrein_protocol::gate::Actor;
 use longrein_protocol::tool::Effect;
-use longrein_protocol::{ActionId, Body, Millis};
+use longrein_protocol::{ActionId, Body, Media, Millis};
 
 use super::{Action, ActionStage, Pause, PendingCall, Phase, Request, Run, StartWay};
 use crate::compact;
@@ -38,6 +38,9 @@ pub enum Next {
         /// Why, in a sentence.
         why: String,
     },
+    /// The model refused these images: of each a smaller copy has to be made, or a note where that
+    /// can't be.
+    Reduce(Vec<Media>),
     /// These actions may start now, side by side.
     Start(Vec<ActionId>),
     /// The status tool of an action has to be asked what became of it.
@@ -139,7 +142,10 @@ impl Run {
                 ..
             } => match compact::harder(self) {
                 Some(compacted) => Next::Append(vec![compacted.into()]),
-                None => self.context_full(),
+                // What was just shown may be what is too long.
+                None => self
+                    .next_of_refused_media()
+                    .unwrap_or_else(|| self.context_full()),
             },
             Request::Failed {
                 class,
@@ -147,6 +153,10 @@ impl Run {
                 remedy,
                 ..
             } => {
+                let refused = *class == ModelErrorClass::MediaRefused;
+                if let Some(next) = self.next_of_refused_media().filter(|_| refused) {
+                    return next;
+                }
                 if let Some(to) = self.fallback(*class) {
                     let why = message.clone();
                     return Next::Switch { to, why };
@@ -169,10 +179,12 @@ impl Run {
             return Next::Append(vec![warned.into()]);
         }
         if compact::is_due(self) {
-            return match compact::down_to_half(self) {
-                Some(compacted) => Next::Append(vec![compacted.into()]),
-                None => self.context_full(),
-            };
+            match compact::down_to_half(self) {
+                Some(compacted) => return Next::Append(vec![compacted.into()]),
+                None if compact::is_full(self) => return self.context_full(),
+                // Media that is too much all the same is noted where the request is put together.
+                None => {}
+            }
         }
         Next::Request { attempt: 1 }
     }

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use longrein_protocol::agent::Decision;
 use longrein_protocol::block::{Block, ModelErrorClass, Origin, Trust};
-use longrein_protocol::event::{HandoffReason, Outcome};
+use longrein_protocol::event::{Fragment, HandoffReason, ModelFailed, Outcome};
 use longrein_protocol::gate::{ActionFacts, Actor};
 use longrein_protocol::tool::{Effect, Repeat};
-use longrein_protocol::{ActionId, BlobHash, Body, Millis, ToolErrorClass};
+use longrein_protocol::{ActionId, BlobHash, Body, Media, Millis, ToolErrorClass};
 
 /// What a run is doing, as its log says.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -64,6 +64,31 @@ pub enum Request {
         /// What the person can do.
         remedy: String,
     },
+}
+
+/// What became of the attempts of one request, counted from when it was put together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Patience {
+    /// How often it failed by itself.
+    pub failures: u32,
+    /// How often it was to come back later: the provider named the time, or it was never sent.
+    pub put_off: u32,
+    /// How long it has waited in all, as the waits were planned, in milliseconds.
+    pub waited_ms: u64,
+}
+
+impl Patience {
+    /// Takes in one more failure.
+    pub(super) fn tried(&mut self, at: Millis, failed: &ModelFailed) {
+        if failed.unsent || failed.asked {
+            self.put_off = self.put_off.saturating_add(1);
+        } else {
+            self.failures = self.failures.saturating_add(1);
+        }
+        let wait = failed.retry_at.map_or(0, |until| until.saturating_sub(at));
+        let wait = u64::try_from(wait).unwrap_or(0);
+        self.waited_ms = self.waited_ms.saturating_add(wait);
+    }
 }
 
 /// A wait before something is tried again.
@@ -181,6 +206,8 @@ impl Action {
 pub struct ActionResult {
     /// The text.
     pub body: Body,
+    /// What it returned beside text.
+    pub media: Vec<Media>,
     /// The class of the error.
     pub error: Option<ToolErrorClass>,
     /// Where the text comes from.
@@ -191,11 +218,20 @@ pub struct ActionResult {
     pub latency_ms: u32,
 }
 
+/// What a person said, with what they gave.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Words {
+    /// The words.
+    pub body: Body,
+    /// What they gave with them.
+    pub media: Vec<Media>,
+}
+
 /// One item of the conversation.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Item {
     /// The person's words.
-    Person(Body),
+    Person(Words),
     /// What the model said.
     Assistant(Vec<Block>),
     /// What an action returned.
@@ -219,12 +255,43 @@ impl Item {
         const ENVELOPE: usize = 60;
         ENVELOPE
             + match self {
-                Self::Person(body) | Self::Notice(body) => body.len(),
-                Self::Result { result, .. } => result.body.len(),
+                Self::Person(words) => words.body.len() + media_weight(&words.media),
+                Self::Notice(body) => body.len(),
+                Self::Result { result, .. } => result.body.len() + media_weight(&result.media),
                 Self::Assistant(blocks) => blocks.iter().map(block_bytes).sum(),
             }
     }
+
+    /// What it shows beside text.
+    pub fn media(&self) -> &[Media] {
+        match self {
+            Self::Person(words) => &words.media,
+            Self::Result { result, .. } => &result.media,
+            Self::Assistant(_) | Self::Notice(_) => &[],
+        }
+    }
 }
+
+/// Bytes of text that weigh as much as media: what a model counts for it, not its base64.
+pub fn media_weight(media: &[Media]) -> usize {
+    media
+        .iter()
+        .map(|media| media.tokens() as usize * BYTES_PER_TOKEN)
+        .sum()
+}
+
+/// What a fragment of a request weighs, in bytes of text.
+pub fn fragment_weight(fragment: &Fragment) -> u32 {
+    let text = (fragment.body.len() as u32).saturating_sub(fragment.media_bytes);
+    let media = fragment.media_tokens.saturating_mul(BYTES_PER_TOKEN as u32);
+    text.saturating_add(media)
+}
+
+/// Bytes of text that are taken for one token before anything is known of a model.
+pub const BYTES_PER_TOKEN: usize = 4;
+
+/// Bytes of a note that stands for media.
+const NOTE_BYTES: usize = 80;
 
 fn block_bytes(block: &Block) -> usize {
     match block {
@@ -243,10 +310,12 @@ pub struct Conversation {
     /// In order.
     pub items: VecDeque<Item>,
     /// The person's words from before `first`, which are never dropped.
-    pub kept: Vec<Body>,
+    pub kept: Vec<Words>,
     /// Results before this item are shown as one line.
     pub pruned_before: u32,
-    /// Bytes of `items` and `kept`, about.
+    /// Media of results before this item is shown as a note.
+    pub media_before: u32,
+    /// Bytes of `items` and `kept`, about; media by what a model counts for it.
     pub bytes: usize,
 }
 
@@ -254,6 +323,37 @@ impl Conversation {
     /// The number that the next item will have.
     pub fn end(&self) -> u32 {
         self.first + self.items.len() as u32
+    }
+
+    /// The items with their numbers.
+    pub fn numbered(&self) -> impl Iterator<Item = (u32, &Item)> {
+        (self.first..).zip(&self.items)
+    }
+
+    /// Whether the media of an item is shown, and not only noted.
+    pub fn shows_media(&self, number: u32, item: &Item) -> bool {
+        !matches!(item, Item::Result { .. }) || number >= self.media_before.max(self.pruned_before)
+    }
+
+    /// The media that requests show.
+    pub fn shown_media(&self) -> impl Iterator<Item = (u32, &Media)> {
+        self.numbered()
+            .filter(|(number, item)| self.shows_media(*number, item))
+            .flat_map(|(number, item)| item.media().iter().map(move |media| (number, media)))
+    }
+
+    /// Counts its bytes anew.
+    pub(super) fn weigh(&mut self) {
+        let items = self.numbered().map(|(number, item)| {
+            let noted = !self.shows_media(number, item);
+            match noted {
+                true => item.bytes() - media_weight(item.media()) + item.media().len() * NOTE_BYTES,
+                false => item.bytes(),
+            }
+        });
+        let kept = self.kept.iter();
+        let kept = kept.map(|words| words.body.len() + words.media.len() * NOTE_BYTES);
+        self.bytes = items.sum::<usize>() + kept.sum::<usize>();
     }
 }
 

@@ -12,12 +12,12 @@ impl Run {
     /// What another model would refuse as well is no reason.
     pub fn fallback(&self, class: ModelErrorClass) -> Option<String> {
         use ModelErrorClass::{
-            Auth, BadRequest, ContentRefused, ContextTooLong, Malformed, Network, Overloaded,
-            RateLimited, UnknownModel,
+            Auth, BadRequest, ContentRefused, ContextTooLong, Malformed, MediaRefused, Network,
+            Overloaded, RateLimited, UnknownModel,
         };
         match class {
             Auth | RateLimited | Overloaded | Network | Malformed | UnknownModel => {}
-            ContextTooLong | ContentRefused | BadRequest => return None,
+            ContextTooLong | ContentRefused | BadRequest | MediaRefused => return None,
         }
         let present = &self.created.as_ref()?.model;
         let list = &self.agent()?.model.use_;
@@ -30,8 +30,10 @@ impl Run {
             created.model.clone_from(&switched.to);
             created.window_tokens = switched.window_tokens;
             created.price = switched.price;
+            created.takes = switched.takes;
         }
         self.strip_raw();
+        self.forget_refusals();
         self.front_changed = true;
         self.request = Request::None;
         // What the new model makes of bytes is not known yet.
@@ -54,13 +56,12 @@ impl Run {
                 Block::Thinking { .. } => false,
             });
         }
-        let items = self
-            .conversation
-            .items
-            .iter()
-            .map(Item::bytes)
-            .sum::<usize>();
-        let kept = self.conversation.kept.iter();
-        self.conversation.bytes = items + kept.map(longrein_protocol::Body::len).sum::<usize>();
+        self.conversation.weigh();
+    }
+
+    /// What one model refused, another may take.
+    pub(super) fn forget_refusals(&mut self) {
+        self.reduced.clear();
+        self.accepted_items = 0;
     }
 }

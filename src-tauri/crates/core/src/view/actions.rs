@@ -101,7 +101,7 @@ impl View {
         finished: &ActionFinished,
         content: &Content<'_>,
     ) -> Vec<String> {
-        let text = content(shown(finished));
+        let text = words::with_media(content(shown(finished)), &finished.media);
         let undo = finished.error.is_none()
             && finished.receipt.is_some()
             && self.takes_back(&finished.action);

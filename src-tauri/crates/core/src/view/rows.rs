@@ -4,8 +4,8 @@
 use longrein_protocol::Body;
 use longrein_protocol::block::Block;
 use longrein_protocol::event::{
-    ContextCompacted, Digest, Event, ModelFailed, ModelResponded, Payload, ResumeReason,
-    RunFinished, RunForked, RunHandedOff, RunResumed, VerificationFinished,
+    ContextCompacted, Digest, Event, MediaReduced, ModelFailed, ModelResponded, Payload,
+    ResumeReason, RunFinished, RunForked, RunHandedOff, RunResumed, VerificationFinished,
 };
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::view::{Knot, KnotShape, KnotTone, Row, RowContent, RunState};
@@ -25,14 +25,21 @@ pub fn shown_body(block: &Block) -> Option<&Body> {
 impl View {
     pub(super) fn fold_rows(&mut self, event: &Event, content: &Content<'_>) -> Vec<String> {
         match &event.payload {
-            Payload::TurnStarted(turn) => self.turn(event, &content(&turn.input)),
-            Payload::TurnSteered(steered) => self.person(event, &content(&steered.input)),
+            Payload::TurnStarted(turn) => {
+                let text = words::with_media(content(&turn.input), &turn.attachments);
+                self.turn(event, &text)
+            }
+            Payload::TurnSteered(steered) => {
+                let text = words::with_media(content(&steered.input), &steered.attachments);
+                self.person(event, &text)
+            }
             Payload::ModelResponded(responded) => self.answer(event, responded, content),
             Payload::ModelFailed(failed) => self.trouble(event, failed),
             Payload::ModelSwitched(switched) => self.notice(
                 event,
                 words::switched(&switched.from, &switched.to, &switched.why),
             ),
+            Payload::MediaReduced(reduced) => self.reduced(event, reduced),
             Payload::NoticeGiven(notice) => self.notice(event, content(&notice.text)),
             Payload::ContextCompacted(compacted) => self.compacted(event, compacted),
             Payload::VerificationFinished(finished) => self.verified(event, finished),
@@ -117,6 +124,15 @@ impl View {
 
     fn notice(&mut self, event: &Event, text: String) -> Vec<String> {
         self.plain(event, RowContent::Notice { text }, None)
+    }
+
+    fn reduced(&mut self, event: &Event, reduced: &MediaReduced) -> Vec<String> {
+        let shown = self.run().conversation.shown_media();
+        let refused = shown
+            .map(|(_, media)| media)
+            .find(|media| media.hash() == reduced.media);
+        let text = words::reduced(refused, reduced.copy.as_ref());
+        self.notice(event, text)
     }
 
     fn answer(

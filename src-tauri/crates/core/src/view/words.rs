@@ -1,5 +1,6 @@
 //! Turning facts into a few words.
 
+use longrein_protocol::Media;
 use longrein_protocol::ToolErrorClass;
 use longrein_protocol::event::{
     ActionQueried, ApprovalResolved, Limit, Limits, Outcome, Purpose, ResumeReason, StatusAnswer,
@@ -245,6 +246,30 @@ pub fn duration(ms: u32) -> String {
 /// That another model took over.
 pub(super) fn switched(from: &str, to: &str, why: &str) -> String {
     format!("{to} takes over from {from}. {why}")
+}
+
+/// A text with a line for each thing that came with it.
+pub(super) fn with_media(mut text: String, media: &[Media]) -> String {
+    for item in media {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&format!("[{}]", item.in_words()));
+    }
+    text
+}
+
+/// What the model refused, and what it is sent instead.
+pub(super) fn reduced(refused: Option<&Media>, copy: Option<&Media>) -> String {
+    let what = refused.map_or_else(|| "something it was shown".to_owned(), Media::in_words);
+    let instead = match copy.map(|copy| (copy.width, copy.height)) {
+        Some((Some(width), Some(height))) => {
+            format!("a copy of {width} × {height} pixels is sent in its place")
+        }
+        Some(_) => "a smaller copy is sent in its place".to_owned(),
+        None => "a note that says what was there is sent in its place".to_owned(),
+    };
+    format!("The model refused {what}: {instead}. The original stays in the log.")
 }
 
 #[cfg(test)]

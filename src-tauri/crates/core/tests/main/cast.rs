@@ -83,6 +83,7 @@ pub fn created(rest: &str) -> Payload {
         harness: "0".to_owned(),
         workspace: String::new(),
         price: None,
+        takes: Default::default(),
         tainted: false,
         private: false,
         depth: 0,

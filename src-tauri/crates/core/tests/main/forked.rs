@@ -23,6 +23,7 @@ fn forked(lines: &str) -> Run {
             agent: None,
             model: None,
             price: None,
+            takes: Default::default(),
         }
         .into(),
     };

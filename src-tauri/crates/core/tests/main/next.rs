@@ -27,6 +27,7 @@ pub fn owed(run: &Run, now: i64) -> String {
         Next::Query(action) => format!("query {action}"),
         Next::Verify { attempt } => format!("verify, attempt {attempt}"),
         Next::Wait(what) => format!("wait for {what:?}"),
+        Next::Reduce(media) => format!("reduce {}", media.len()),
         Next::Stopped => "stopped".to_owned(),
     }
 }

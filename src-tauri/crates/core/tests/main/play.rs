@@ -48,9 +48,14 @@ fn payload(line: &str) -> Payload {
         "turn" => TurnStarted {
             input: text(rest),
             title: rest.to_owned(),
+            attachments: Vec::new(),
         }
         .into(),
-        "steer" => TurnSteered { input: text(rest) }.into(),
+        "steer" => TurnSteered {
+            input: text(rest),
+            attachments: Vec::new(),
+        }
+        .into(),
         "reveal" => ToolsRevealed {
             tools: rest.split(' ').map(tool).collect(),
         }
@@ -334,6 +339,7 @@ fn finished(action: ActionId, rest: &str) -> Payload {
         error,
         result: text(rest),
         shown: None,
+        media: Vec::new(),
         outcome: String::new(),
         origin: Origin::Harness,
         trust,
@@ -354,6 +360,9 @@ fn failed(rest: &str) -> Payload {
         remedy: "Mend it.".to_owned(),
         retry_at,
         cost_unknown: false,
+        unsent: false,
+        asked: false,
+        back_at: None,
         latency_ms: 3,
     }
     .into()
@@ -416,6 +425,7 @@ fn compacted(rest: &str) -> Payload {
     ContextCompacted {
         dropped_before,
         pruned_before: dropped_before,
+        media_before: 0,
         tokens_before: 100,
         tokens_after: 50,
     }

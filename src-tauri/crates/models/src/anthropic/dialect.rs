@@ -11,9 +11,11 @@
 //! the tail, which no later request repeats. A breakpoint looks back over 20 blocks for what was
 //! cached before; a step with more blocks than that writes its cache anew.
 
-use longrein_core::dialect::{Dialect, End, Head, Message, Parameters, Place, Said, Speaker};
-use longrein_protocol::ToolSpec;
+use longrein_core::dialect::{
+    Attached, Dialect, End, Head, Message, Parameters, Place, Said, Speaker,
+};
 use longrein_protocol::event::Section;
+use longrein_protocol::{MediaKind, ToolSpec};
 use serde_json::Value;
 
 use super::thinking::Thinker;
@@ -44,17 +46,29 @@ impl AnthropicDialect {
         }
     }
 
-    fn parameters(&self, parameters: Parameters) -> String {
+    fn parameters(&self, parameters: Parameters<'_>) -> String {
         let mut written = format!(r#""max_tokens":{}"#, parameters.max_output_tokens);
         let takes = self.thinker.takes_temperature(parameters.thinking);
         if let Some(temperature) = temperature(parameters).filter(|_| takes) {
             written.push_str(&format!(r#","temperature":{temperature}"#));
         }
+        let mut output = Vec::new();
         if let Some(thinking) = parameters.thinking {
-            let thinking = self
+            let way = self
                 .thinker
                 .parameters(thinking, parameters.max_output_tokens);
-            written.push_str(&thinking);
+            written.push_str(&way.thinking);
+            output.extend(way.effort.map(|effort| format!(r#""effort":"{effort}""#)));
+        }
+        // The schema is the API's own form of one; it has no name.
+        output.extend(parameters.answer.map(|form| {
+            format!(
+                r#""format":{{"type":"json_schema","schema":{}}}"#,
+                form.schema
+            )
+        }));
+        if !output.is_empty() {
+            written.push_str(&format!(r#","output_config":{{{}}}"#, output.join(",")));
         }
         written
     }
@@ -103,7 +117,11 @@ impl Dialect for AnthropicDialect {
         opening + &blocks
     }
 
-    fn closing_after(&self, end: End, parameters: Parameters) -> String {
+    fn carries(&self, _speaker: Speaker, kind: MediaKind, _media_type: &str) -> bool {
+        matches!(kind, MediaKind::Image | MediaKind::Document)
+    }
+
+    fn closing_after(&self, end: End, parameters: Parameters<'_>) -> String {
         let close = match end {
             End { messages: 0, .. } => "]".to_owned(),
             End { has_tail: true, .. } => "}]}]".to_owned(),
@@ -132,10 +150,20 @@ fn tool(spec: &ToolSpec, mark: &str) -> String {
 /// The blocks of a message; never none, and never reasoning at the end.
 fn blocks(message: &Message) -> Vec<String> {
     match message {
-        Message::User { text } => vec![text_block(text).unwrap_or_else(|| NO_WORDS.to_owned())],
+        Message::User { text, media } => {
+            let mut said = parts(text, media);
+            if said.is_empty() {
+                said.push(NO_WORDS.to_owned());
+            }
+            said
+        }
         Message::Result {
-            call, text, failed, ..
-        } => vec![result(call, text, *failed)],
+            call,
+            text,
+            media,
+            failed,
+            ..
+        } => vec![result(call, text, media, *failed)],
         Message::Assistant { blocks } => {
             let mut said: Vec<String> = blocks.iter().filter_map(block).collect();
             let ends_in_thinking = said.last().is_none_or(|block| is_own_thinking(block));
@@ -172,10 +200,31 @@ fn text_block(text: &str) -> Option<String> {
     has_words.then(|| format!(r#"{{"type":"text","text":{}}}"#, quoted(text)))
 }
 
-fn result(call: &str, text: &str, failed: bool) -> String {
-    let content = match text.trim() {
-        "" => String::new(),
-        _ => format!(r#","content":{}"#, quoted(text)),
+/// Media and words; media comes first, as the documentation advises.
+fn parts(text: &str, media: &[Attached]) -> Vec<String> {
+    let media = media.iter().map(|media| {
+        let source = format!(
+            r#""source":{{"type":"base64","media_type":{},"data":"{}"}}"#,
+            quoted(&media.media_type),
+            media.base64
+        );
+        match (media.kind, media.name.as_str()) {
+            (MediaKind::Document, "") => format!(r#"{{"type":"document",{source}}}"#),
+            (MediaKind::Document, name) => {
+                format!(r#"{{"type":"document",{source},"title":{}}}"#, quoted(name))
+            }
+            // Recordings are never given here.
+            (MediaKind::Image | MediaKind::Audio, _) => format!(r#"{{"type":"image",{source}}}"#),
+        }
+    });
+    media.chain(text_block(text)).collect()
+}
+
+fn result(call: &str, text: &str, media: &[Attached], failed: bool) -> String {
+    let content = match (media.is_empty(), text.trim()) {
+        (true, "") => String::new(),
+        (true, _) => format!(r#","content":{}"#, quoted(text)),
+        (false, _) => format!(r#","content":[{}]"#, parts(text, media).join(",")),
     };
     let failed = if failed { r#","is_error":true"# } else { "" };
     format!(

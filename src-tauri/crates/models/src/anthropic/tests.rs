@@ -227,10 +227,7 @@ fn the_cache_mark_stands_on_the_last_block_that_the_next_request_repeats() {
 
 /// The content of one message of what the model said.
 fn said(blocks: Vec<Said>) -> Vec<Value> {
-    let messages = [
-        Message::User { text: "x".into() },
-        Message::Assistant { blocks },
-    ];
+    let messages = [Message::user("x"), Message::Assistant { blocks }];
     let (bytes, _) = body(&dialect(), &messages, Some("y"), parameters());
     let mut body: Value = serde_json::from_str(&bytes).unwrap();
     serde_json::from_value(body["messages"][1]["content"].take()).unwrap()

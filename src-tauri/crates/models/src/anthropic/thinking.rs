@@ -83,8 +83,8 @@ impl Thinker {
         self.takes_temperature && !thinks
     }
 
-    /// The parameters, each with a comma before it.
-    pub fn parameters(self, thinking: Thinking, max_output_tokens: u32) -> String {
+    /// What is said of thinking.
+    pub fn parameters(self, thinking: Thinking, max_output_tokens: u32) -> Told {
         let effort = match thinking {
             Thinking::Off => return self.off(),
             Thinking::Low => "low",
@@ -92,28 +92,49 @@ impl Thinker {
             Thinking::High => "high",
         };
         match self.way {
-            Way::None => String::new(),
+            Way::None => Told::default(),
             // Without `display` the words of the reasoning are left out.
-            Way::Adaptive => format!(
-                r#","thinking":{{"type":"adaptive","display":"summarized"}},"output_config":{{"effort":"{effort}"}}"#
-            ),
+            Way::Adaptive => Told {
+                thinking: r#","thinking":{"type":"adaptive","display":"summarized"}"#.to_owned(),
+                effort: Some(effort),
+            },
             Way::Budget => match budget(thinking, max_output_tokens) {
-                Some(budget) => {
-                    format!(r#","thinking":{{"type":"enabled","budget_tokens":{budget}}}"#)
-                }
-                None => String::new(),
+                Some(budget) => Told::thinking(&format!(
+                    r#","thinking":{{"type":"enabled","budget_tokens":{budget}}}"#
+                )),
+                None => Told::default(),
             },
         }
     }
 
-    fn off(self) -> String {
+    fn off(self) -> Told {
         match self.off {
-            Off::Silence => "",
-            Off::Disabled => r#","thinking":{"type":"disabled"}"#,
-            Off::BetweenTools => r#","thinking":{"type":"between_tools"}"#,
-            Off::LowEffort => r#","output_config":{"effort":"low"}"#,
+            Off::Silence => Told::default(),
+            Off::Disabled => Told::thinking(r#","thinking":{"type":"disabled"}"#),
+            Off::BetweenTools => Told::thinking(r#","thinking":{"type":"between_tools"}"#),
+            Off::LowEffort => Told {
+                thinking: String::new(),
+                effort: Some("low"),
+            },
         }
-        .to_owned()
+    }
+}
+
+/// What a request says of thinking.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(super) struct Told {
+    /// The parameter `thinking` with a comma before it; may be empty.
+    pub thinking: String,
+    /// The effort, which stands in `output_config`.
+    pub effort: Option<&'static str>,
+}
+
+impl Told {
+    fn thinking(parameter: &str) -> Self {
+        Self {
+            thinking: parameter.to_owned(),
+            effort: None,
+        }
     }
 }
 
@@ -147,7 +168,14 @@ mod tests {
     use super::*;
 
     fn sent(model: &str, thinking: Thinking) -> String {
-        Thinker::of(model).parameters(thinking, 8_192)
+        words(Thinker::of(model).parameters(thinking, 8_192))
+    }
+
+    fn words(told: Told) -> String {
+        let effort = told
+            .effort
+            .map(|effort| format!(r#","output_config":{{"effort":"{effort}"}}"#));
+        told.thinking + &effort.unwrap_or_default()
     }
 
     #[test]
@@ -164,7 +192,7 @@ mod tests {
             assert_eq!(sent(model, Thinking::Off), "");
         }
         let little = Thinker::of("claude-haiku-4-5").parameters(Thinking::High, 2_000);
-        assert_eq!(little, "");
+        assert_eq!(words(little), "");
         assert_eq!(sent("claude-3-5-haiku-latest", Thinking::High), "");
     }
 

@@ -83,6 +83,7 @@ impl Model for Demo {
                 remedy: "Resume the run to send it again.".to_owned(),
                 retry_after: None,
                 unreachable: false,
+                unsent: false,
             }),
             () = speak => Ok(reply),
         }

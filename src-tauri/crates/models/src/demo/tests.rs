@@ -218,9 +218,9 @@ fn the_same_request_gives_the_same_answer_and_new_words_new_work() {
     bench.run();
     assert_eq!(reply(&bench.body()), reply(&bench.body()));
     bench.finished = None;
-    bench.messages.push(Message::User {
-        text: "And what does a month cost in crowns?".to_owned(),
-    });
+    bench.messages.push(Message::user(
+        "And what does a month cost in crowns?".to_owned(),
+    ));
     bench.run();
     assert_eq!(bench.pages, 2);
     assert!(

@@ -42,6 +42,7 @@ impl Provider {
             remedy,
             retry_after: None,
             unreachable: false,
+            unsent: false,
         }
     }
 
@@ -148,6 +149,10 @@ impl Provider {
             }
             ModelErrorClass::ContentRefused => {
                 "Put the task in other words, or use another model.".to_owned()
+            }
+            ModelErrorClass::MediaRefused => {
+                "Give it smaller or other images and documents, or use a model that takes them."
+                    .to_owned()
             }
             ModelErrorClass::UnknownModel if model.is_empty() => {
                 format!("Check base_url of provider {name}; most end in {address_hint}.")

@@ -44,6 +44,35 @@ const TOO_LONG: [&str; 11] = [
 /// What providers say where credit has run out and the code says only that the request is bad.
 const NO_CREDIT: [&str; 2] = ["credit balance is too low", "insufficient balance"];
 
+/// What servers say of an image, a document or a recording that they do not take, where their code
+/// does not say it. In lower case.
+///
+/// Anthropic (six), OpenAI (three), Gemini (three), OpenRouter, llama.cpp (two), Ollama, vLLM (two),
+/// LM Studio, DeepSeek, Mistral.
+const NO_MEDIA: [&str; 21] = [
+    "image exceeds",
+    "could not process image",
+    "image dimensions exceed",
+    "image was specified using",
+    "could not process pdf",
+    "pdf pages may be provided",
+    "unsupported image",
+    "not support image",
+    "image types are supported",
+    "unable to process input image",
+    "unsupported mime type",
+    "document has no pages",
+    "support image input",
+    "image input is not supported",
+    "failed to load image",
+    "data required for image input",
+    "not a multimodal model",
+    "image(s) may be provided",
+    "does not support images",
+    "unknown variant `image_url`",
+    "image input is not enabled",
+];
+
 impl Said {
     /// Reads an error object, in the forms that servers use: `{"error": {…}}`, `{"error": "…"}`,
     /// `{"message": …}`, a list of one of these, or plain text.
@@ -144,7 +173,21 @@ impl Said {
     /// The class where the code or the words say more than the status does.
     fn class_by_code(&self) -> Option<ModelErrorClass> {
         use ModelErrorClass as Class;
-        const TABLE: [(&[&str], ModelErrorClass); 4] = [
+        const TABLE: [(&[&str], ModelErrorClass); 5] = [
+            (
+                &[
+                    "invalid_image",
+                    "invalid_image_format",
+                    "invalid_base64_image",
+                    "image_parse_error",
+                    "image_too_large",
+                    "image_too_small",
+                    "image_file_too_large",
+                    "unsupported_image_media_type",
+                    "empty_image_file",
+                ],
+                Class::MediaRefused,
+            ),
             (
                 &[
                     "context_length_exceeded",
@@ -182,6 +225,9 @@ impl Said {
         let says = |list: &[&str]| list.iter().any(|piece| words.contains(piece));
         if says(&TOO_LONG) {
             return Some(Class::ContextTooLong);
+        }
+        if says(&NO_MEDIA) {
+            return Some(Class::MediaRefused);
         }
         if says(&NO_CREDIT) {
             return Some(Class::Auth);

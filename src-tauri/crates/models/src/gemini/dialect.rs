@@ -4,9 +4,11 @@
 //! open, and what follows closes it: a front that grows stays byte for byte what it was. The model
 //! stands in the address, not in the body. The prompt is cached by its front without being asked.
 
-use longrein_core::dialect::{Dialect, End, Head, Message, Parameters, Place, Said, Speaker};
-use longrein_protocol::ToolSpec;
+use longrein_core::dialect::{
+    Attached, Dialect, End, Head, Message, Parameters, Place, Said, Speaker,
+};
 use longrein_protocol::event::Section;
+use longrein_protocol::{MediaKind, ToolSpec};
 use serde_json::Value;
 
 use super::thinking::Thinker;
@@ -60,13 +62,18 @@ impl GeminiDialect {
 
     fn parts(&self, message: &Message) -> Vec<String> {
         match message {
-            Message::User { text } => vec![text_part(text)],
+            Message::User { text, media } => {
+                let words = !text.is_empty() || media.is_empty();
+                let words = words.then(|| text_part(text));
+                media.iter().map(inline).chain(words).collect()
+            }
             Message::Result {
                 call,
                 name,
                 text,
+                media,
                 failed,
-            } => vec![result(call, name, text, *failed)],
+            } => vec![result(call, name, text, media, *failed)],
             Message::Assistant { blocks } => self.said(blocks),
         }
     }
@@ -162,7 +169,15 @@ impl Dialect for GeminiDialect {
         opening + &self.parts(message).join(",")
     }
 
-    fn closing_after(&self, end: End, parameters: Parameters) -> String {
+    fn carries(&self, speaker: Speaker, kind: MediaKind, media_type: &str) -> bool {
+        // Results hold media from Gemini 3 on: PNG, JPEG, WebP and PDF
+        // (ai.google.dev/gemini-api/docs/function-calling, multimodal function responses).
+        let in_results = self.thinker.signs() && kind != MediaKind::Audio;
+        // A GIF is not among the formats of images (docs: image understanding).
+        media_type != "image/gif" && (speaker == Speaker::Person || in_results)
+    }
+
+    fn closing_after(&self, end: End, parameters: Parameters<'_>) -> String {
         let close = if end.messages == 0 { "]" } else { "]}]" };
         let mut config = format!(r#""maxOutputTokens":{}"#, parameters.max_output_tokens);
         if let Some(temperature) = temperature(parameters) {
@@ -173,6 +188,12 @@ impl Dialect for GeminiDialect {
             .and_then(|thinking| self.thinker.config(thinking, parameters.max_output_tokens));
         if let Some(thinking) = thinking {
             config.push_str(&format!(r#","thinkingConfig":{thinking}"#));
+        }
+        if let Some(form) = parameters.answer {
+            config.push_str(&format!(
+                r#","responseMimeType":"application/json","responseJsonSchema":{}"#,
+                subset::of(form.schema, &KEYWORDS)
+            ));
         }
         format!(r#"{close},"generationConfig":{{{config}}}}}"#)
     }
@@ -201,10 +222,34 @@ fn text_part(text: &str) -> String {
     format!(r#"{{"text":{}}}"#, quoted(text))
 }
 
-fn result(call: &str, name: &str, text: &str, failed: bool) -> String {
-    let key = if failed { "error" } else { "output" };
+/// A part that holds media.
+fn inline(media: &Attached) -> String {
     format!(
-        r#"{{"functionResponse":{{{}"name":{},"response":{{"{key}":{}}}}}}}"#,
+        r#"{{"inlineData":{{"mimeType":{},"data":"{}"}}}}"#,
+        quoted(media_type(media)),
+        media.base64
+    )
+}
+
+fn media_type(media: &Attached) -> &str {
+    match media.media_type.as_str() {
+        // What the documentation calls it (docs: audio understanding).
+        "audio/mpeg" => "audio/mp3",
+        other => other,
+    }
+}
+
+fn result(call: &str, name: &str, text: &str, media: &[Attached], failed: bool) -> String {
+    let key = if failed { "error" } else { "output" };
+    let parts = match media.is_empty() {
+        true => String::new(),
+        false => {
+            let parts: Vec<String> = media.iter().map(inline).collect();
+            format!(r#","parts":[{}]"#, parts.join(","))
+        }
+    };
+    format!(
+        r#"{{"functionResponse":{{{}"name":{},"response":{{"{key}":{}}}{parts}}}}}"#,
         id_field(call),
         quoted(name),
         quoted(text)

@@ -229,6 +229,7 @@ fn an_id_that_was_made_here_is_not_sent() {
         call: id.into(),
         name: "read".into(),
         text: "x".into(),
+        media: Vec::new(),
         failed: false,
     };
     assert_eq!(parts(&result(id))[0]["functionResponse"]["id"], Value::Null);
@@ -255,9 +256,7 @@ fn blocks_of_another_provider_and_empty_ones_can_be_sent() {
         json!([{"text": "(no words)"}])
     );
     assert_eq!(
-        parts(&Message::User {
-            text: String::new()
-        })[0]["text"],
+        parts(&Message::user(String::new()))[0]["text"],
         "(no words)"
     );
 }

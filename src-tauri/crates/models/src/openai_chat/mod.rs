@@ -12,7 +12,7 @@ use longrein_runtime::ports::{Model, ModelCall, ModelError, ModelReply};
 pub(crate) use assembly::ChatAssembly;
 pub(crate) use calls::CALL_LIMIT;
 pub use dialect::ChatDialect;
-pub(crate) use dialect::said_failure;
+pub(crate) use dialect::{file_name, said_failure};
 pub use quirks::LimitName;
 
 use crate::adapter::{Adapter, Wire};

@@ -20,6 +20,10 @@ pub struct Quirks {
     pub returns: Returns,
     /// Whether a person's message may not follow the result of an action.
     pub bridges_results: bool,
+    /// Whether a document can be sent, as a part of the type `file`.
+    pub files: bool,
+    /// Whether a recording can be sent, as a part of the type `input_audio`.
+    pub audio: bool,
 }
 
 /// How a provider calls the limit of a response's tokens.
@@ -77,24 +81,32 @@ pub const PLAIN: Quirks = Quirks {
     ids: IdShape::Short,
     returns: Returns::BesideCalls,
     bridges_results: false,
+    files: false,
+    audio: false,
 };
 
 /// platform.openai.com/docs/api-reference/chat: `max_tokens` is refused by reasoning models,
-/// which take `reasoning_effort` and have nothing to be sent back.
+/// which take `reasoning_effort` and have nothing to be sent back; parts of messages are `text`,
+/// `image_url`, `input_audio` and `file`.
 pub const OPENAI: Quirks = Quirks {
     name: "openai",
     limit: LimitName::MaxCompletionTokens,
     thinking: ThinkingSwitch::Family,
     returns: Returns::Nothing,
+    files: true,
+    audio: true,
     ..PLAIN
 };
 
 /// openrouter.ai/docs: `reasoning: {effort | enabled}`; `reasoning_details` are passed back
-/// unmodified; `usage.cost` comes without being asked for.
+/// unmodified; `usage.cost` comes without being asked for; documents are read for models that
+/// can't read them (guides: multimodal, PDFs and audio).
 pub const OPENROUTER: Quirks = Quirks {
     name: "openrouter",
     thinking: ThinkingSwitch::Reasoning,
     returns: Returns::Always,
+    files: true,
+    audio: true,
     ..PLAIN
 };
 
@@ -163,17 +175,21 @@ pub const LM_STUDIO: Quirks = Quirks {
     ..PLAIN
 };
 
-/// llama.cpp's tools/server/README: `chat_template_kwargs`; `reasoning_content` comes and goes.
+/// llama.cpp's tools/server/README: `chat_template_kwargs`; `reasoning_content` comes and goes;
+/// `image_url` and `input_audio` where the model has a projector for them.
 pub const LLAMA_CPP: Quirks = Quirks {
     name: "llama.cpp",
     thinking: ThinkingSwitch::Template,
+    audio: true,
     ..PLAIN
 };
 
-/// docs.vllm.ai (reasoning outputs): `chat_template_kwargs`.
+/// docs.vllm.ai (reasoning outputs, multimodal inputs): `chat_template_kwargs`; `image_url` and
+/// `input_audio`.
 pub const VLLM: Quirks = Quirks {
     name: "vllm",
     thinking: ThinkingSwitch::Template,
+    audio: true,
     ..PLAIN
 };
 

@@ -4,14 +4,16 @@
 //! follows it, and the API refuses one without the other. The prompt is cached by its front
 //! without being asked to.
 
-use longrein_core::dialect::{Dialect, End, Head, Message, Parameters, Place, Said};
-use longrein_protocol::ToolSpec;
+use longrein_core::dialect::{
+    Attached, Dialect, End, Head, Message, Parameters, Place, Said, Speaker,
+};
 use longrein_protocol::event::Section;
+use longrein_protocol::{MediaKind, ToolSpec};
 use serde_json::Value;
 
 use crate::ids::IdShape;
-use crate::json::{object_schema, quoted, temperature};
-use crate::openai_chat::said_failure;
+use crate::json::{data_url, object_schema, quoted, temperature};
+use crate::openai_chat::{file_name, said_failure};
 use crate::openai_names::Family;
 
 /// The OpenAI Responses format, for a model.
@@ -69,21 +71,39 @@ impl Dialect for ResponsesDialect {
 
     fn placed(&self, place: Place, message: &Message) -> String {
         let items = match message {
-            Message::User { text } => vec![spoken("user", text)],
+            Message::User { text, media } if media.is_empty() => vec![spoken("user", text)],
+            Message::User { text, media } => vec![format!(
+                r#"{{"type":"message","role":"user","content":{}}}"#,
+                parts(text, media)
+            )],
             Message::Assistant { blocks } => assistant(blocks),
             Message::Result {
-                call, text, failed, ..
-            } => vec![format!(
-                r#"{{"type":"function_call_output","call_id":{},"output":{}}}"#,
-                quoted(&IDS.of(call)),
-                quoted(&said_failure(text, *failed))
-            )],
+                call,
+                text,
+                media,
+                failed,
+                ..
+            } => {
+                let text = said_failure(text, *failed);
+                let output = match media.is_empty() {
+                    true => quoted(&text),
+                    false => parts(&text, media),
+                };
+                vec![format!(
+                    r#"{{"type":"function_call_output","call_id":{},"output":{output}}}"#,
+                    quoted(&IDS.of(call))
+                )]
+            }
         };
         let comma = if place.index > 0 { "," } else { "" };
         format!("{comma}{}", items.join(","))
     }
 
-    fn closing_after(&self, _end: End, parameters: Parameters) -> String {
+    fn carries(&self, _speaker: Speaker, kind: MediaKind, _media_type: &str) -> bool {
+        matches!(kind, MediaKind::Image | MediaKind::Document)
+    }
+
+    fn closing_after(&self, _end: End, parameters: Parameters<'_>) -> String {
         let limit = parameters.max_output_tokens.max(OUTPUT_MIN);
         let mut closing = format!(r#"],"max_output_tokens":{limit}"#);
         let takes = !self.family.refuses_temperature();
@@ -98,9 +118,36 @@ impl Dialect for ResponsesDialect {
         if let Some(effort) = effort {
             closing.push_str(&format!(r#","reasoning":{{"effort":"{effort}"}}"#));
         }
+        if let Some(form) = parameters.answer {
+            closing.push_str(&format!(
+                r#","text":{{"format":{{"type":"json_schema","name":{},"strict":true,"schema":{}}}}}"#,
+                quoted(form.name),
+                form.schema
+            ));
+        }
         closing.push('}');
         closing
     }
+}
+
+/// A list of what a message or an output is made of.
+fn parts(text: &str, media: &[Attached]) -> String {
+    let words =
+        (!text.is_empty()).then(|| format!(r#"{{"type":"input_text","text":{}}}"#, quoted(text)));
+    let media = media.iter().map(|media| match media.kind {
+        MediaKind::Document => format!(
+            r#"{{"type":"input_file","filename":{},"file_data":{}}}"#,
+            quoted(file_name(media)),
+            data_url(media)
+        ),
+        // Recordings are never given here.
+        MediaKind::Image | MediaKind::Audio => format!(
+            r#"{{"type":"input_image","detail":"auto","image_url":{}}}"#,
+            data_url(media)
+        ),
+    });
+    let parts: Vec<String> = words.into_iter().chain(media).collect();
+    format!("[{}]", parts.join(","))
 }
 
 fn tool(spec: &ToolSpec) -> String {

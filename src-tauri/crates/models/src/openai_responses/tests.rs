@@ -260,6 +260,7 @@ fn a_model_that_does_not_reason_is_not_asked_to() {
         thinking: Some(Thinking::Off),
         max_output_tokens: 1,
         temperature: Some(0.5),
+        answer: None,
     };
     assert_eq!(
         plain.closing(off),

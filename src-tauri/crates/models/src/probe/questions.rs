@@ -69,7 +69,7 @@ impl<'a> Question<'a> {
             is_tail: false,
         };
         let text = self.text.to_owned();
-        body += &dialect.placed(place, &Message::User { text });
+        body += &dialect.placed(place, &Message::user(text));
         let end = End {
             messages: 1,
             has_tail: false,
@@ -78,6 +78,7 @@ impl<'a> Question<'a> {
             max_output_tokens: OUTPUT_TOKENS,
             temperature: None,
             thinking: self.thinking,
+            answer: None,
         };
         body + &dialect.closing_after(end, parameters)
     }

@@ -2,7 +2,8 @@
 //!
 //! Templates of small models want the person and the model to speak in turn, so messages of one
 //! speaker are joined: a message's fragment leaves its text open, and what follows closes it. A
-//! front that grows stays byte for byte what it was.
+//! front that grows stays byte for byte what it was. What is joined is text, so images and
+//! documents are noted and not shown.
 
 use longrein_core::dialect::{Dialect, End, Head, Message, Parameters, Place, Said, Speaker};
 use longrein_protocol::event::Section;
@@ -61,7 +62,7 @@ impl Dialect for SchemaDialect {
         opening + &inside(&words(message))
     }
 
-    fn closing_after(&self, end: End, parameters: Parameters) -> String {
+    fn closing_after(&self, end: End, parameters: Parameters<'_>) -> String {
         let close = if end.messages == 0 { "]" } else { r#""}]"# };
         format!("{close}{}}}", self.chat.parameters(parameters))
     }
@@ -82,7 +83,7 @@ fn inside(text: &str) -> String {
 
 fn words(message: &Message) -> String {
     match message {
-        Message::User { text } => text.clone(),
+        Message::User { text, .. } => text.clone(),
         Message::Result {
             name, text, failed, ..
         } => {

@@ -1,7 +1,7 @@
 //! The core tells a format where a message stands, also when it goes on behind what is frozen:
 //! then the bytes are those of a request that is made anew.
 
-use longrein_core::compile::{Compiled, compile};
+use longrein_core::compile::{Compiled, Known, compile};
 use longrein_core::dialect::Dialect;
 use longrein_core::run::Run;
 use longrein_models::anthropic::AnthropicDialect;
@@ -51,6 +51,7 @@ impl<'d> Story<'d> {
             harness: "0".into(),
             workspace: "w".into(),
             price: None,
+            takes: Default::default(),
             tainted: false,
             private: false,
             depth: 0,
@@ -65,6 +66,7 @@ impl<'d> Story<'d> {
         story.tell(TurnStarted {
             input: text("Compare \"them\"."),
             title: String::new(),
+            attachments: Vec::new(),
         });
         story.tell(ToolsRevealed { tools });
         story
@@ -90,9 +92,9 @@ impl<'d> Story<'d> {
         let kept = run.fragments[..compiled.keep as usize].iter();
         let mut bytes: String = kept.map(|fragment| content(&fragment.body)).collect();
         let mut frozen = bytes.len();
-        for (section, more) in &compiled.add {
-            bytes += more;
-            if !matches!(section, Section::Tail | Section::Closing) {
+        for piece in &compiled.add {
+            bytes += &piece.text;
+            if !matches!(piece.part, Section::Tail | Section::Closing) {
                 frozen = bytes.len();
             }
         }
@@ -105,7 +107,11 @@ impl<'d> Story<'d> {
             Body::Text(text) => text.clone(),
             Body::Blob { .. } => panic!("the story is short"),
         };
-        let compiled = compile(&self.run, self.dialect, &content);
+        let known = Known {
+            text: &content,
+            base64: &|_| None,
+        };
+        let compiled = compile(&self.run, self.dialect, &known);
         let (bytes, frozen) = Self::bytes(&self.run, &compiled);
         let parsed: Result<Value, _> = serde_json::from_str(&bytes);
         assert!(parsed.is_ok(), "{bytes}");
@@ -113,14 +119,16 @@ impl<'d> Story<'d> {
 
         let mut anew = self.run.clone();
         anew.fragments.clear();
-        let whole = compile(&anew, self.dialect, &content);
+        let whole = compile(&anew, self.dialect, &known);
         assert_eq!(whole.keep, 0);
         assert_eq!(bytes, Self::bytes(&anew, &whole).0);
 
         self.front = bytes[..frozen].to_owned();
-        let add = compiled.add.iter().map(|(part, bytes)| Fragment {
-            part: *part,
-            body: text(bytes),
+        let add = compiled.add.iter().map(|piece| Fragment {
+            part: piece.part,
+            body: text(&piece.text),
+            media_bytes: piece.media_bytes,
+            media_tokens: piece.media_tokens,
         });
         self.tell(ContextCompiled {
             keep: compiled.keep,
@@ -183,6 +191,7 @@ impl<'d> Story<'d> {
             error,
             result: text("seen"),
             shown: None,
+            media: Vec::new(),
             outcome: String::new(),
             origin: Origin::Harness,
             trust: Trust::Trusted,
@@ -214,6 +223,7 @@ fn tell(dialect: &dyn Dialect) {
     story.act("c", None);
     story.tell(TurnSteered {
         input: text("Only the second."),
+        attachments: Vec::new(),
     });
     story.ask();
     story.reply(vec![call("d")], StopReason::ToolUse);

@@ -7,6 +7,7 @@ use crate::block::{Origin, Trust};
 use crate::body::{BlobHash, Body};
 use crate::gate::{ActionFacts, Actor, Always, Check, StandingRule, Surface};
 use crate::ids::{ActionId, Millis};
+use crate::media::Media;
 use crate::tool::{Effect, Repeat, ToolErrorClass};
 
 /// See [`super::Payload::ActionProposed`].
@@ -138,6 +139,9 @@ pub struct ActionFinished {
     /// What the model is shown, where that is less than the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Body>,
+    /// Images, documents and recordings that it returned, which the model is shown after the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub media: Vec<Media>,
     /// The result in a few words, for the person.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub outcome: String,

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::block::{Block, ModelErrorClass, StopReason, Usage};
-use crate::body::Body;
+use crate::body::{BlobHash, Body};
 use crate::ids::Millis;
+use crate::media::{Media, Takes};
 use crate::tool::ToolSpec;
 
 use super::Price;
@@ -37,6 +38,16 @@ pub struct Fragment {
     pub part: Section,
     /// The bytes.
     pub body: Body,
+    /// How many of them are media in base64, which no model counts as text.
+    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    pub media_bytes: u32,
+    /// About how many tokens a model counts for that media.
+    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    pub media_tokens: u32,
+}
+
+fn is_none_at_all(number: &u32) -> bool {
+    *number == 0
 }
 
 /// The parts of a request, in order.
@@ -84,6 +95,9 @@ pub struct ContextCompacted {
     pub dropped_before: u32,
     /// Tool results before this one are replaced by a line that says where they are.
     pub pruned_before: u32,
+    /// Media of tool results before this one are replaced by a note that says what was there.
+    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    pub media_before: u32,
     /// Estimated tokens of the conversation before.
     pub tokens_before: u32,
     /// Estimated tokens of the conversation after.
@@ -146,6 +160,15 @@ pub struct ModelFailed {
     /// reservation stays counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cost_unknown: bool,
+    /// Whether it never left: the provider is left alone for a while, or others go first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsent: bool,
+    /// Whether the provider named the time of `retry_at`. To wait for it is no failed attempt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
+    /// When the provider takes requests again, where that is too far off to wait for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_at: Option<Millis>,
     /// From sending to the fault.
     pub latency_ms: u32,
 }
@@ -169,6 +192,21 @@ pub struct ModelSwitched {
     /// What the new model's tokens cost; absent when it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
+    /// What the new model takes beside text.
+    #[serde(default, skip_serializing_if = "Takes::is_unknown")]
+    pub takes: Takes,
+}
+
+/// See [`super::Payload::MediaReduced`]. The original stays; another model is shown it again.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MediaReduced {
+    /// The original's bytes.
+    pub media: BlobHash,
+    /// The smaller copy that is sent in its place; absent: a note that says what was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<Media>,
+    /// Why, in a sentence.
+    pub why: String,
 }
 
 /// See [`super::Payload::NoticeGiven`].

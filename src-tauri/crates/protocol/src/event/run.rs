@@ -6,6 +6,7 @@ use crate::agent::AgentSpec;
 use crate::body::{BlobHash, Body};
 use crate::gate::Surface;
 use crate::ids::RunId;
+use crate::media::{Media, Takes};
 
 /// See [`super::Payload::RunCreated`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -25,6 +26,9 @@ pub struct RunCreated {
     /// What the model's tokens cost; absent when it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
+    /// What the model takes beside text.
+    #[serde(default, skip_serializing_if = "Takes::is_unknown")]
+    pub takes: Takes,
     /// Whether the run begins with untrusted text: its parent had read some.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tainted: bool,
@@ -90,6 +94,9 @@ pub struct RunForked {
     /// What the model's tokens cost from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
+    /// What the model takes beside text from here on.
+    #[serde(default, skip_serializing_if = "Takes::is_unknown")]
+    pub takes: Takes,
 }
 
 /// See [`super::Payload::RunResumed`].
@@ -205,6 +212,9 @@ pub struct TurnStarted {
     pub input: Body,
     /// The first line of them, at most 120 characters.
     pub title: String,
+    /// What the person gave with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Media>,
 }
 
 /// See [`super::Payload::TurnSteered`].
@@ -212,6 +222,9 @@ pub struct TurnStarted {
 pub struct TurnSteered {
     /// The person's words.
     pub input: Body,
+    /// What the person gave with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Media>,
 }
 
 /// See [`super::Payload::TurnFinished`].

@@ -92,6 +92,7 @@ impl Sample {
         let title = self.text(9);
         let created = RunCreated {
             price: None,
+            takes: Default::default(),
             tainted: false,
             private: false,
             depth: 0,
@@ -107,7 +108,11 @@ impl Sample {
         let input = Body::Text(title.clone());
         vec![
             self.event(created),
-            self.event(TurnStarted { input, title }),
+            self.event(TurnStarted {
+                input,
+                title,
+                attachments: Vec::new(),
+            }),
         ]
     }
 
@@ -150,6 +155,8 @@ impl Sample {
         let fragment = |part, text: String| Fragment {
             part,
             body: Body::of(text).0,
+            media_bytes: 0,
+            media_tokens: 0,
         };
         let mut add: Vec<Fragment> = std::mem::take(&mut self.last)
             .into_iter()
@@ -255,6 +262,7 @@ impl Sample {
             error: None,
             result: Body::Text(result.to_owned()),
             shown: None,
+            media: Vec::new(),
             outcome: format!("{} lines", self.numbers.below(90)),
             origin: Origin::Tool {
                 tool: tool.to_owned(),

@@ -23,6 +23,7 @@ fn of_error(error: &ModelError) -> Content {
         ModelErrorClass::RateLimited => (429, "rate_limit_exceeded"),
         ModelErrorClass::ContextTooLong => (400, "context_length_exceeded"),
         ModelErrorClass::ContentRefused => (400, "content_filter"),
+        ModelErrorClass::MediaRefused => (400, "invalid_image"),
         ModelErrorClass::UnknownModel => (404, "model_not_found"),
         ModelErrorClass::BadRequest => (400, "invalid_request_error"),
         ModelErrorClass::Overloaded | ModelErrorClass::Network | ModelErrorClass::Malformed => {

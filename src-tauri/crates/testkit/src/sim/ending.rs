@@ -63,7 +63,7 @@ fn line(item: &Item) -> String {
         Body::Blob { blob, .. } => blob.to_string(),
     };
     match item {
-        Item::Person(body) => format!("person: {}", text(body)),
+        Item::Person(words) => format!("person: {}", text(&words.body)),
         Item::Notice(body) => format!("harness: {}", text(body)),
         Item::Result { tool, result, .. } => {
             format!("{tool}: {:?} {}", result.error, text(&result.body))

@@ -202,5 +202,6 @@ fn error(class: ModelErrorClass, retry_after: Option<Duration>) -> ModelError {
         remedy: "Change the scenario.".to_owned(),
         retry_after,
         unreachable: false,
+        unsent: false,
     }
 }

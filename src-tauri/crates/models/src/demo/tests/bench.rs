@@ -50,9 +50,7 @@ impl Bench {
         Self {
             documents: documents.collect(),
             tools: TOOLS.iter().map(|name| spec(name)).collect(),
-            messages: vec![Message::User {
-                text: question.to_owned(),
-            }],
+            messages: vec![Message::user(question)],
             page: None,
             pages: 0,
             finished: None,
@@ -69,9 +67,7 @@ impl Bench {
             tools: &self.tools,
         });
         let mut body: String = head.into_iter().map(|(_, bytes)| bytes).collect();
-        let tail = Message::User {
-            text: "[harness] step 1 of 80".to_owned(),
-        };
+        let tail = Message::user("[harness] step 1 of 80");
         for (index, message) in self.messages.iter().chain([&tail]).enumerate() {
             body += &dialect.message(u32::try_from(index).unwrap(), message);
         }
@@ -79,6 +75,7 @@ impl Bench {
             max_output_tokens: 8_192,
             temperature: None,
             thinking: None,
+            answer: None,
         });
         body.into_bytes()
     }
@@ -110,6 +107,7 @@ impl Bench {
                     call: id,
                     name: tool,
                     text,
+                    media: Vec::new(),
                     failed,
                 });
             }

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use longrein_core::dialect::{
-    Dialect, End, Head, Message, Parameters, Place, Said, Speaker, Thinking,
+    AnswerForm, Attached, Dialect, End, Head, Message, Parameters, Place, Said, Speaker, Thinking,
 };
-use longrein_protocol::ToolSpec;
 use longrein_protocol::event::Section;
+use longrein_protocol::{MediaKind, ToolSpec};
 
 use super::quirks::{self, LimitName, Quirks, Returns, ThinkingSwitch};
-use crate::json::{object_schema, quoted, sendable_arguments, temperature};
+use crate::json::{data_url, object_schema, quoted, sendable_arguments, temperature};
 use crate::openai_names::Family;
 
 /// The OpenAI Chat Completions format, with the quirks of one server.
@@ -139,7 +139,7 @@ impl ChatDialect {
     }
 
     /// The parameters that vary, each with a comma before it.
-    pub(crate) fn parameters(&self, parameters: Parameters) -> String {
+    pub(crate) fn parameters(&self, parameters: Parameters<'_>) -> String {
         let name = match self.quirks.limit {
             LimitName::MaxTokens => "max_tokens",
             LimitName::MaxCompletionTokens => "max_completion_tokens",
@@ -154,7 +154,62 @@ impl ChatDialect {
         if let Some(thinking) = parameters.thinking {
             written.push_str(&self.thinking(thinking));
         }
+        if let Some(form) = parameters.answer {
+            written.push_str(&answer_form(form));
+        }
         written
+    }
+}
+
+/// The parameter that holds an answer to a form, with a comma before it.
+fn answer_form(form: AnswerForm<'_>) -> String {
+    format!(
+        r#","response_format":{{"type":"json_schema","json_schema":{{"name":{},"strict":true,"schema":{}}}}}"#,
+        quoted(form.name),
+        form.schema
+    )
+}
+
+/// A person's message; only one with media is made of parts, since templates of many servers know
+/// none.
+fn spoken(text: &str, media: &[Attached]) -> String {
+    if media.is_empty() {
+        return format!(r#",{{"role":"user","content":{}}}"#, quoted(text));
+    }
+    let words = (!text.is_empty()).then(|| format!(r#"{{"type":"text","text":{}}}"#, quoted(text)));
+    let parts: Vec<String> = words.into_iter().chain(media.iter().map(part)).collect();
+    format!(r#",{{"role":"user","content":[{}]}}"#, parts.join(","))
+}
+
+/// A part that holds media.
+fn part(media: &Attached) -> String {
+    match media.kind {
+        MediaKind::Image => format!(
+            r#"{{"type":"image_url","image_url":{{"url":{}}}}}"#,
+            data_url(media)
+        ),
+        MediaKind::Document => format!(
+            r#"{{"type":"file","file":{{"filename":{},"file_data":{}}}}}"#,
+            quoted(file_name(media)),
+            data_url(media)
+        ),
+        MediaKind::Audio => format!(
+            r#"{{"type":"input_audio","input_audio":{{"data":"{}","format":"{}"}}}}"#,
+            media.base64,
+            if media.media_type == "audio/wav" {
+                "wav"
+            } else {
+                "mp3"
+            }
+        ),
+    }
+}
+
+/// A document's name; OpenAI refuses a document without one.
+pub(crate) fn file_name(media: &Attached) -> &str {
+    match media.name.as_str() {
+        "" => "document.pdf",
+        name => name,
     }
 }
 
@@ -185,7 +240,7 @@ impl Dialect for ChatDialect {
     fn placed(&self, place: Place, message: &Message) -> String {
         // The system message stands first, so every message follows another one.
         let plain = match message {
-            Message::User { text } => format!(r#",{{"role":"user","content":{}}}"#, quoted(text)),
+            Message::User { text, media } => spoken(text, media),
             Message::Assistant { blocks } => self.assistant(blocks),
             Message::Result {
                 call, text, failed, ..
@@ -199,8 +254,18 @@ impl Dialect for ChatDialect {
         }
     }
 
-    fn closing_after(&self, _end: End, parameters: Parameters) -> String {
+    fn closing_after(&self, _end: End, parameters: Parameters<'_>) -> String {
         format!("]{}}}", self.parameters(parameters))
+    }
+
+    fn carries(&self, speaker: Speaker, kind: MediaKind, _media_type: &str) -> bool {
+        // A message of the role `tool` holds text only.
+        speaker == Speaker::Person
+            && match kind {
+                MediaKind::Image => true,
+                MediaKind::Document => self.quirks.files,
+                MediaKind::Audio => self.quirks.audio,
+            }
     }
 }
 

@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn parameters(thinking: Option<Thinking>) -> Parameters {
+fn parameters(thinking: Option<Thinking>) -> Parameters<'static> {
     Parameters {
         max_output_tokens: 7,
         temperature: None,
         thinking,
+        answer: None,
     }
 }
 
@@ -54,11 +55,12 @@ fn head_messages_and_closing_make_one_json_body() {
     let parts: Vec<Section> = head.iter().map(|(part, _)| *part).collect();
     assert_eq!(parts, [Section::System, Section::Tools, Section::System]);
     let mut body: String = head.into_iter().map(|(_, bytes)| bytes).collect();
-    body += &dialect.message(0, &Message::User { text: "Hé".into() });
+    body += &dialect.message(0, &Message::user("Hé"));
     body += &dialect.closing(Parameters {
         max_output_tokens: 64,
         temperature: Some(0.0),
         thinking: None,
+        answer: None,
     });
     expect![[r#"{"model":"any","stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"notes__find","description":"Finds \"notes\"","parameters":{"type":"object"}}}],"messages":[{"role":"system","content":"Be\nbrief"},{"role":"user","content":"Hé"}],"max_tokens":64,"temperature":0.0}"#]].assert_eq(&body);
     serde_json::from_str::<Value>(&body).unwrap();
@@ -156,6 +158,7 @@ fn a_failed_action_says_so_in_words() {
         call: "c1".into(),
         name: "read_file".into(),
         text: text.into(),
+        media: Vec::new(),
         failed,
     };
     check_message(
@@ -286,6 +289,7 @@ fn result(text: &str) -> Message {
         call: "c1".into(),
         name: "read_file".into(),
         text: text.into(),
+        media: Vec::new(),
         failed: false,
     }
 }
@@ -297,7 +301,7 @@ fn mistral_hears_the_model_answer_a_result_before_the_person_speaks() {
         after: Some(after),
         is_tail: true,
     };
-    let user = Message::User { text: "on".into() };
+    let user = Message::user("on");
     let bytes = |quirks, after| {
         let dialect = ChatDialect::new(quirks, "m");
         dialect.placed(place(after), &user)
