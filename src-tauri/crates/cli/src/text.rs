@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+pub use longrein_core::calendar::utc;
 pub use longrein_core::view::{dollars, thousands as count};
 use longrein_protocol::Millis;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -178,32 +179,6 @@ pub fn ago(then: Millis, now: Millis) -> String {
     }
 }
 
-/// A point in time, for people and for logs: `2026-11-29 21:46:20 UTC`.
-pub fn utc(at: Millis) -> String {
-    let seconds = at.div_euclid(1_000);
-    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let (year, month, day) = civil(day);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
-}
-
-/// Year, month and day of a day that is counted from 1970-01-01, in the calendar that is in use
-/// now. Years begin in March here, so that the day that some years have more comes last.
-fn civil(day: i64) -> (i64, i64, i64) {
-    const DAYS_BEFORE_1970: i64 = 719_468;
-    const DAYS_IN_400_YEARS: i64 = 146_097;
-    let day = day + DAYS_BEFORE_1970;
-    let era = day.div_euclid(DAYS_IN_400_YEARS);
-    let in_era = day.rem_euclid(DAYS_IN_400_YEARS);
-    let leap_days = in_era / 1_460 - in_era / 36_524 + in_era / 146_096;
-    let year = (in_era - leap_days) / 365;
-    let in_year = in_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * in_year + 2) / 153;
-    let day = in_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
-}
-
 /// A word as a shell reads it.
 pub fn shell_word(word: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./~+:@%,=".contains(letter);
@@ -264,22 +239,6 @@ mod tests {
         assert_eq!(dollars(9_000), "$0.009");
         assert_eq!(dollars(2_505_000), "$2.51");
         assert_eq!(dollars(1_234_560_000), "$1,234.56");
-    }
-
-    #[test]
-    fn a_point_in_time_has_the_date_of_the_calendar() {
-        let cases = [
-            (0, "1970-01-01 00:00:00 UTC"),
-            (-1, "1969-12-31 23:59:59 UTC"),
-            (951_782_400_000, "2000-02-29 00:00:00 UTC"),
-            (1_709_251_199_999, "2024-02-29 23:59:59 UTC"),
-            (1_709_251_200_000, "2024-03-01 00:00:00 UTC"),
-            (1_795_988_780_000, "2026-11-29 21:46:20 UTC"),
-            (4_107_542_400_000, "2100-03-01 00:00:00 UTC"),
-        ];
-        for (at, words) in cases {
-            assert_eq!(utc(at), words, "{at}");
-        }
     }
 
     #[test]

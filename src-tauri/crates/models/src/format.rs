@@ -128,6 +128,7 @@ fn no_schema(format: Format, config: &ModelConfig) -> ModelError {
         remedy: format!("Take tool_mode out of [providers.{name}], or use openai-chat."),
         retry_after: None,
         unreachable: false,
+        unsent: false,
     }
 }
 

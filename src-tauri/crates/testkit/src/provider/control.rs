@@ -4,12 +4,18 @@
 use std::future::pending;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
+use longrein_models::Format;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
+use tokio::time::sleep;
 
+use super::format::{self, Sending};
 use super::http::{Connection, Request};
-use super::manner::{Fault, Manner};
+use super::manner::Fault;
+use super::refusal::{Refusal, Trouble};
+use super::stream::Stream;
 use super::{Answer, Content, Shared};
 use crate::request::SeenRequest;
 
@@ -33,7 +39,8 @@ pub(super) async fn connection(stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-enum After {
+/// What becomes of a connection after an answer.
+pub(super) enum After {
     GoOn,
     Close,
 }
@@ -46,27 +53,24 @@ async fn answer(
     let parts: Vec<&str> = request.path.trim_matches('/').split('/').collect();
     let control = parts.first() == Some(&"control");
     let wanted = shared.setup.key.as_ref();
+    let asked = format::of_request(&request.method, &parts);
     if !control && wanted.is_some() && request.key.as_ref() != wanted {
-        let body = error("Incorrect API key provided.", "invalid_api_key");
-        connection.respond(401, &[], body.as_bytes()).await?;
+        let (status, body) = format::refuse(
+            asked.unwrap_or(request.format),
+            &Refusal::of(Trouble::WrongKey),
+        );
+        let body = body.to_string();
+        connection.respond(status, &[], body.as_bytes()).await?;
         return Ok(After::GoOn);
     }
+    if let Some(format) = asked {
+        let model = model_of(format, &parts, &request.body);
+        return reply(connection, shared, format, &model, request.body).await;
+    }
     let (status, body) = match (request.method.as_str(), parts.as_slice()) {
-        ("POST", [.., "chat", "completions"]) => {
-            return chat(connection, shared, request.body).await;
-        }
         ("GET", [.., "models"]) => {
-            let models = shared
-                .setup
-                .models
-                .iter()
-                .map(|model| json!({"id": model, "object": "model"}));
-            (
-                200,
-                json!({"object": "list", "data": models.collect::<Vec<_>>()})
-                    .to_string()
-                    .into_bytes(),
-            )
+            let list = format::models(request.format, &shared.setup.models);
+            (200, list.to_string().into_bytes())
         }
         ("GET", ["control", "stats"]) => (200, stats(shared).to_string().into_bytes()),
         ("GET", ["control", "requests", number]) => {
@@ -89,15 +93,13 @@ async fn answer(
         }
         _ => (
             404,
-            error("There is no such path.", "not_found").into_bytes(),
+            json!({"error": {"message": "There is no such path.", "code": "not_found"}})
+                .to_string()
+                .into_bytes(),
         ),
     };
     connection.respond(status, &[], &body).await?;
     Ok(After::GoOn)
-}
-
-fn error(message: &str, code: &str) -> String {
-    json!({"error": {"message": message, "code": code}}).to_string()
 }
 
 fn stats(shared: &Shared) -> Value {
@@ -110,7 +112,27 @@ fn stats(shared: &Shared) -> Value {
     })
 }
 
-async fn chat(connection: &mut Connection, shared: &Shared, body: Vec<u8>) -> io::Result<After> {
+/// The model that a request asks for: in the body, or, in Gemini's format, in the path.
+fn model_of(format: Format, parts: &[&str], body: &[u8]) -> String {
+    let in_path = parts.last().and_then(|call| call.split(':').next());
+    let in_body = || {
+        let body: Value = serde_json::from_slice(body).ok()?;
+        Some(body.get("model")?.as_str()?.to_owned())
+    };
+    let model = match format {
+        Format::Gemini => in_path.map(str::to_owned),
+        _ => in_body(),
+    };
+    model.unwrap_or_else(|| "any".to_owned())
+}
+
+async fn reply(
+    connection: &mut Connection,
+    shared: &Shared,
+    format: Format,
+    model: &str,
+    body: Vec<u8>,
+) -> io::Result<After> {
     let request = {
         let mut state = shared.state();
         let number = u32::try_from(state.seen.len() + 1).unwrap_or(u32::MAX);
@@ -123,13 +145,32 @@ async fn chat(connection: &mut Connection, shared: &Shared, body: Vec<u8>) -> io
     };
     let Answer { content, manner } = (shared.setup.brain)(&request);
     let manner = manner.unwrap_or_else(|| shared.setup.manner.clone());
+    if let Some(latency) = manner.latency_ms {
+        sleep(Duration::from_millis(latency)).await;
+    }
     match manner.fault {
         Some(Fault::Silence) => pending().await,
         Some(Fault::Hangup) => return Ok(After::Close),
         _ => {}
     }
+    let mut stream = Stream {
+        connection,
+        gate: &shared.gate,
+        format,
+        manner: &manner,
+        sent: 0,
+    };
     let reply = match content {
         Content::Reply(reply) => reply,
+        Content::Recorded(body) => return stream.recorded(&body).await,
+        Content::Refusal(refusal) => {
+            let (status, body) = format::refuse(format, &refusal);
+            let (headers, body) = (refusal.headers(format), body.to_string());
+            connection
+                .respond(status, &headers, body.as_bytes())
+                .await?;
+            return Ok(After::GoOn);
+        }
         Content::Status {
             status,
             headers,
@@ -146,59 +187,15 @@ async fn chat(connection: &mut Connection, shared: &Shared, body: Vec<u8>) -> io
         state.tokens_in += u64::from(usage.input);
         state.tokens_out += u64::from(usage.output);
     }
-    let model = request.json()["model"].as_str().unwrap_or("any").to_owned();
+    let sending = Sending {
+        reply: &reply,
+        model,
+        manner: &manner,
+    };
     if manner.whole_json {
-        connection
-            .respond(200, &[], manner.whole(&reply, &model).as_bytes())
-            .await?;
+        let whole = format::whole(format, sending);
+        connection.respond(200, &[], whole.as_bytes()).await?;
         return Ok(After::GoOn);
     }
-    stream(connection, shared, &manner, manner.events(&reply, &model)).await
-}
-
-async fn stream(
-    connection: &mut Connection,
-    shared: &Shared,
-    manner: &Manner,
-    events: Vec<String>,
-) -> io::Result<After> {
-    connection.begin_stream().await?;
-    for (sent, event) in events.iter().enumerate() {
-        if manner.hold_after == Some(sent) {
-            shared.gate.pass().await;
-        }
-        match manner.fault {
-            Some(Fault::StallAfter(after)) if after == sent => pending().await,
-            Some(Fault::DropAfter(after)) if after == sent => return Ok(After::Close),
-            Some(Fault::EndAfter(after)) if after == sent => {
-                connection.end_stream().await?;
-                return Ok(After::GoOn);
-            }
-            Some(Fault::ErrorAfter(after)) if after == sent => {
-                let error = error("The model broke down.", "server_error");
-                send(connection, manner, &manner.frame(&error)).await?;
-            }
-            Some(Fault::GarbageAfter(after)) if after == sent => {
-                send(connection, manner, &manner.frame("{\"choices\":[{")).await?;
-            }
-            _ => {}
-        }
-        if manner.keep_alive {
-            send(connection, manner, manner.comment()).await?;
-        }
-        send(connection, manner, &manner.frame(event)).await?;
-    }
-    send(connection, manner, &manner.frame("[DONE]")).await?;
-    connection.end_stream().await?;
-    Ok(After::GoOn)
-}
-
-async fn send(connection: &mut Connection, manner: &Manner, text: &str) -> io::Result<()> {
-    for frame in text
-        .as_bytes()
-        .chunks(manner.frame_bytes.unwrap_or(usize::MAX).max(1))
-    {
-        connection.send_chunk(frame).await?;
-    }
-    Ok(())
+    stream.events(&format::events(format, sending)).await
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use longrein_models::Format;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
@@ -17,6 +18,8 @@ const BODY_LIMIT: usize = 64 * 1024 * 1024;
 pub(super) struct Request {
     pub method: String,
     pub path: String,
+    /// The format of which its headers are.
+    pub format: Format,
     pub key: Option<String>,
     pub body: Vec<u8>,
 }
@@ -51,9 +54,13 @@ impl Connection {
         let mut request = Request {
             method: method.to_owned(),
             path: path.split('?').next().unwrap_or(path).to_owned(),
+            format: Format::OpenAiChat,
             key: None,
             body: Vec::new(),
         };
+        if request.path.starts_with("/v1beta") {
+            request.format = Format::Gemini;
+        }
         let mut length = 0;
         for _ in 0..HEADERS_LIMIT {
             let line = self.line().await?;
@@ -64,6 +71,16 @@ impl Connection {
                 "content-length" => length = value.trim().parse().unwrap_or(0),
                 "authorization" => {
                     request.key = value.trim().strip_prefix("Bearer ").map(str::to_owned)
+                }
+                "x-api-key" | "anthropic-version" => {
+                    request.format = Format::Anthropic;
+                    if name.eq_ignore_ascii_case("x-api-key") {
+                        request.key = Some(value.trim().to_owned());
+                    }
+                }
+                "x-goog-api-key" => {
+                    request.format = Format::Gemini;
+                    request.key = Some(value.trim().to_owned());
                 }
                 "expect" => self.send(b"HTTP/1.1 100 Continue\r\n\r\n").await?,
                 _ => {}

@@ -1,18 +1,21 @@
-//! A provider server on this machine: a real socket, scripted answers, and every fault that
-//! providers have been seen with.
+//! A provider server on this machine: a real socket that speaks all four formats, by the path of
+//! the request; scripted answers; and every fault that providers have been seen with.
 
 mod answer;
 mod control;
+mod format;
 mod http;
 mod manner;
+mod refusal;
 mod script;
+mod stream;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use longrein_models::demo;
+use longrein_models::{Format, demo};
 use longrein_runtime::ports::ModelReply;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
@@ -22,7 +25,18 @@ use crate::reply::Scripted;
 use crate::request::SeenRequest;
 
 pub use manner::{Fault, Manner};
+pub use refusal::{Refusal, Trouble, WaitSaid};
 pub use script::{Entry, Script, ScriptError};
+
+/// The bytes of a streamed reply, as the server would send them, for who wants to cut them himself.
+pub fn stream_bytes(format: Format, reply: &ModelReply, manner: &Manner) -> Vec<u8> {
+    let sending = format::Sending {
+        reply,
+        model: "any",
+        manner,
+    };
+    stream::bytes(format, sending)
+}
 
 /// Connections served at the same time; more wait.
 const CONNECTION_LIMIT: usize = 64;
@@ -47,7 +61,11 @@ pub struct Answer {
 pub enum Content {
     /// A reply of the model.
     Reply(ModelReply),
-    /// An error.
+    /// A stream that was recorded, byte for byte.
+    Recorded(Arc<str>),
+    /// A refusal, as the format's provider would say it.
+    Refusal(Refusal),
+    /// An error, whatever the format.
     Status {
         /// The status code.
         status: u16,
@@ -165,9 +183,14 @@ impl MockProvider {
         })
     }
 
-    /// What goes into a configuration.
+    /// What goes into a configuration; for Gemini's format see [`MockProvider::origin`].
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// The address without a path.
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     /// The requests for a reply, with their exact bodies, oldest first.

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::manner::Manner;
+use super::refusal::Refusal;
 use super::{Answer, Content, answer};
 use crate::reply::reply_of;
 use crate::request::SeenRequest;
@@ -32,6 +33,8 @@ pub struct Entry {
     pub text: Option<String>,
     /// Calls.
     pub calls: Vec<Call>,
+    /// A refusal instead of a reply, as the format's provider would say it.
+    pub refusal: Option<Refusal>,
     /// An error status instead of a reply.
     pub status: Option<u16>,
     /// More headers of the error.
@@ -132,13 +135,14 @@ impl Entry {
     }
 
     fn answer(&self, request: &SeenRequest) -> Answer {
-        let content = match self.status {
-            Some(status) => Content::Status {
+        let content = match (&self.refusal, self.status) {
+            (Some(refusal), _) => Content::Refusal(refusal.clone()),
+            (None, Some(status)) => Content::Status {
                 status,
                 headers: self.headers.clone().into_iter().collect(),
                 body: self.body.as_ref().map(Value::to_string).unwrap_or_default(),
             },
-            None => Content::Reply(reply_of(self.blocks(), request)),
+            (None, None) => Content::Reply(reply_of(self.blocks(), request)),
         };
         Answer {
             content,
@@ -182,6 +186,7 @@ mod tests {
         match rule(&request).content {
             Content::Reply(reply) => format!("{:?}", reply.blocks),
             Content::Status { status, .. } => status.to_string(),
+            other => format!("{other:?}"),
         }
     }
 
