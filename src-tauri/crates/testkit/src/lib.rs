@@ -4,11 +4,14 @@
 pub mod gate;
 pub mod model;
 pub mod provider;
+pub mod recorded;
 pub mod reply;
 pub mod request;
 pub mod sim;
 pub mod tool;
 pub mod world;
+
+pub use longrein_models::Pace;
 
 pub use gate::Gate;
 pub use model::ScriptedModel;

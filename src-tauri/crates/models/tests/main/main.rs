@@ -5,4 +5,5 @@ mod faults;
 mod formats;
 mod places;
 mod probing;
+mod recorded;
 mod server;
