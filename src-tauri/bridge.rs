@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 use tauri_specta::{Event, collect_commands, collect_events};
 
-use crate::commands::{act, answer, files, rules, runs, settings, window};
+use crate::commands::{act, answer, files, keys, rules, runs, settings, window};
 
 /// What a command answers when it can't do what was asked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Type)]
@@ -51,7 +51,7 @@ impl BridgeError {
 impl From<AppError> for BridgeError {
     fn from(error: AppError) -> Self {
         let code = match error.code {
-            AppErrorCode::Usage => ErrorCode::Usage,
+            AppErrorCode::Usage | AppErrorCode::Locked => ErrorCode::Usage,
             AppErrorCode::NotFound => ErrorCode::NotFound,
             AppErrorCode::Busy => ErrorCode::Busy,
             AppErrorCode::Io => ErrorCode::Io,
@@ -124,6 +124,14 @@ pub fn builder() -> tauri_specta::Builder<tauri::Wry> {
             settings::save_provider,
             settings::remove_provider,
             settings::test_provider,
+            keys::list_keys,
+            keys::set_key,
+            keys::remove_key,
+            keys::choose_key_place,
+            keys::unlock_keys,
+            keys::begin_keys,
+            keys::change_passphrase,
+            keys::lock_keys,
             window::request_quit,
             window::quit,
             window::window_ready,

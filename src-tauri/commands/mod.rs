@@ -3,6 +3,7 @@
 pub mod act;
 pub mod answer;
 pub mod files;
+pub mod keys;
 pub mod rules;
 pub mod runs;
 pub mod settings;

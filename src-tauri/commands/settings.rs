@@ -16,6 +16,10 @@ pub struct Settings {
     pub theme: Theme,
     /// The model providers, by name.
     pub providers: Vec<ProviderLine>,
+    /// What a provider may speak, in the order in which it is offered.
+    pub formats: Vec<FormatLine>,
+    /// The providers that are known by name, in order.
+    pub known: Vec<KnownProvider>,
     /// The data folder.
     pub data_dir: String,
     /// The version of Longrein.
@@ -43,8 +47,30 @@ pub struct ProviderLine {
     pub format: ProviderFormat,
     /// Where it is.
     pub base_url: String,
-    /// Whether a key is there; the key itself is never shown.
-    pub key: ProviderKey,
+}
+
+/// A format that a provider may speak.
+#[derive(Clone, PartialEq, Debug, Serialize, Type)]
+pub struct FormatLine {
+    /// The format.
+    pub format: ProviderFormat,
+    /// Its name for people.
+    pub words: String,
+    /// Who speaks it, in a sentence.
+    pub note: String,
+    /// Where a provider of any name is that speaks it, if there is a usual place.
+    pub base_url: Option<String>,
+}
+
+/// A provider whose name says where it is and what it speaks.
+#[derive(Clone, PartialEq, Debug, Serialize, Type)]
+pub struct KnownProvider {
+    /// Its name.
+    pub name: String,
+    /// What it speaks, the usual format first.
+    pub formats: Vec<ProviderFormat>,
+    /// Where it is.
+    pub base_url: String,
 }
 
 /// What a provider speaks.
@@ -62,16 +88,6 @@ pub enum ProviderFormat {
     /// Google's Gemini.
     #[serde(rename = "gemini")]
     Gemini,
-}
-
-/// Where a provider's key comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Type)]
-#[serde(rename_all = "snake_case")]
-pub enum ProviderKey {
-    /// There is none; many local servers need none.
-    None,
-    /// From a variable of the environment.
-    Environment,
 }
 
 /// A provider to add or to change.
@@ -127,7 +143,8 @@ pub async fn save_provider(
     } = provider;
     // What the form does not show stays as it is.
     let known = longrein.config().providers.get(&name).cloned();
-    let (key, tool_mode) = known.map_or_else(Default::default, |known| (known.key, known.tool_mode));
+    let (key, tool_mode) =
+        known.map_or_else(Default::default, |known| (known.key, known.tool_mode));
     let changed = ProviderConfig {
         format: format.into(),
         base_url,
@@ -164,16 +181,50 @@ fn settings(desktop: &Desktop) -> Settings {
             name: name.clone(),
             format: provider.format.into(),
             base_url: provider.base_url.clone(),
-            key: match provider.resolve_key(name) {
-                Ok(Some(_)) => ProviderKey::Environment,
-                Ok(None) | Err(_) => ProviderKey::None,
-            },
         });
     Settings {
         theme: config.ui.theme.into(),
         providers: providers.collect(),
+        formats: Format::ALL.into_iter().map(FormatLine::from).collect(),
+        known: config::WELL_KNOWN.iter().map(KnownProvider::from).collect(),
         data_dir: longrein.data_dir().to_string_lossy().into_owned(),
         version: longrein_protocol::HARNESS_VERSION.to_owned(),
+    }
+}
+
+impl From<Format> for FormatLine {
+    fn from(format: Format) -> Self {
+        let (words, note) = match format {
+            Format::OpenAiChat => (
+                "OpenAI Chat Completions",
+                "Most servers speak it: llama.cpp, LM Studio, Ollama, vLLM, OpenRouter and many others.",
+            ),
+            Format::OpenAiResponses => (
+                "OpenAI Responses",
+                "OpenAI and a few others speak it; with it the model's reasoning is carried from step to step.",
+            ),
+            Format::Anthropic => (
+                "Anthropic Messages",
+                "Anthropic speaks it, and gateways to it.",
+            ),
+            Format::Gemini => ("Google Gemini", "Google speaks it, and gateways to it."),
+        };
+        Self {
+            format: format.into(),
+            words: words.to_owned(),
+            note: note.to_owned(),
+            base_url: config::usual_base_url("", format).map(str::to_owned),
+        }
+    }
+}
+
+impl From<&config::WellKnown> for KnownProvider {
+    fn from(known: &config::WellKnown) -> Self {
+        Self {
+            name: known.name.to_owned(),
+            formats: known.formats.iter().copied().map(Into::into).collect(),
+            base_url: known.base_url.to_owned(),
+        }
     }
 }
 

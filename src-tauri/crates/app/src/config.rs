@@ -14,15 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use longrein_core::agent_file::Problem;
-use longrein_keys::environment::{own_variable, process_variable, secrets_in, usual_variables};
-use longrein_keys::{Backend, Named, SecretName, SecretText};
-use longrein_models::Secret;
+use longrein_keys::{Backend, Named, SecretName};
 use serde::Serialize;
 
-pub use longrein_models::{Format, ToolMode};
+pub use longrein_models::{Format, ToolMode, WELL_KNOWN, WellKnown, usual_base_url};
 
-pub use edit::{remove_provider, set_provider, set_theme};
-pub use models::{OwnModel, UsdPrice};
+pub use edit::{remove_provider, set_key_store, set_provider, set_theme, set_tool_mode};
+pub use models::OwnModel;
 pub use read::{Checked, check};
 pub use secret::SecretReference;
 
@@ -209,112 +207,6 @@ impl ProviderConfig {
             Some(SecretReference::Kept(name)) => Named::Secret(name.clone()),
         }
     }
-
-    /// The key: from `LONGREIN_<PROVIDER>_API_KEY`, else from the variable that the file names,
-    /// else from the provider's usual one. `None` when the provider needs none or none is there.
-    ///
-    /// # Errors
-    /// When the file names a variable or a secret that is not there.
-    pub fn resolve_key(&self, provider: &str) -> Result<Option<Secret>, AppError> {
-        self.key_from(provider, &process_variable)
-    }
-
-    fn key_from(
-        &self,
-        provider: &str,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Option<Secret>, AppError> {
-        let own = own_variable(provider);
-        if let Some(key) = variable(&own) {
-            return Ok(Some(Secret::new(key)));
-        }
-        if let Some(SecretReference::Variable(named)) = &self.key {
-            let Some(key) = variable(named) else {
-                return Err(AppError::usage(
-                    format!(
-                        "The key of provider {provider} is not there: the variable {named} is not set."
-                    ),
-                    format!("Set {named} or {own}, or take key out of [providers.{provider}]."),
-                ));
-            };
-            return Ok(Some(Secret::new(key)));
-        }
-        let usual = usual_variables(provider).iter();
-        let found = usual.filter_map(|name| variable(name)).next();
-        match (found, &self.key) {
-            (None, Some(SecretReference::Kept(name))) => Err(AppError::usage(
-                format!("The key of provider {provider} is not there: {name} is not kept."),
-                format!("Keep it with: longrein keys set {name}. Or set {own}."),
-            )),
-            (found, _) => Ok(found.map(Secret::new)),
-        }
-    }
-}
-
-impl McpConfig {
-    /// The variables that the person granted, with their values.
-    ///
-    /// # Errors
-    /// When one is to be taken from a variable that is not set.
-    pub fn resolve_env(&self) -> Result<BTreeMap<String, String>, AppError> {
-        self.env_from(&process_variable)
-    }
-
-    fn env_from(
-        &self,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<BTreeMap<String, String>, AppError> {
-        let resolved = self.env.iter().map(|(name, value)| {
-            let value = match value {
-                EnvValue::Plain(value) => value.clone(),
-                EnvValue::Secret(kept) => {
-                    return Err(AppError::usage(
-                        format!("The server's {name} is to be the secret {kept}, which is not kept."),
-                        format!("Keep it with: longrein keys set {kept}"),
-                    ));
-                }
-                EnvValue::Variable(from) => variable(from).ok_or_else(|| {
-                    AppError::usage(
-                        format!("The server's {name} is to come from the variable {from}, which is not set."),
-                        format!("Set {from}, or take {name} out of env in {FILE_NAME}."),
-                    )
-                })?,
-            };
-            Ok((name.clone(), value))
-        });
-        resolved.collect()
-    }
-}
-
-/// Values of our own environment that are secrets: keys of providers, and what the file names.
-/// Short values are left out: they would mask ordinary words.
-pub(crate) fn known_secrets(config: &Config) -> Vec<String> {
-    let of_providers = config
-        .providers
-        .values()
-        .filter_map(|provider| match &provider.key {
-            Some(SecretReference::Variable(variable)) => Some(variable.as_str()),
-            _ => None,
-        });
-    let of_servers = config
-        .mcp
-        .values()
-        .flat_map(|server| server.env.values())
-        .filter_map(|value| match value {
-            EnvValue::Variable(variable) => Some(variable.as_str()),
-            EnvValue::Plain(_) | EnvValue::Secret(_) => None,
-        });
-    let named: Vec<&str> = of_providers.chain(of_servers).collect();
-    let found = secrets_in(std::env::vars_os(), &|name| named.contains(&name));
-    let texts = found.iter().map(SecretText::expose);
-    let mut secrets: Vec<String> = texts
-        .filter(|text| text.len() >= longrein_keys::SHORTEST_MASKED_BYTES)
-        .map(str::to_owned)
-        .collect();
-    // The longest first: one secret may be a part of another.
-    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-    secrets.dedup();
-    secrets
 }
 
 #[cfg(test)]

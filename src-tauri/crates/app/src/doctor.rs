@@ -4,10 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use longrein_keys::{Backend, Standing};
 use longrein_store::CheckReport;
 use longrein_store::file_system::{is_network_file_system, make_private_folder};
 use serde::Serialize;
 
+use crate::keys::KeyList;
 use crate::{AppError, AppErrorCode, Longrein, Paths};
 
 /// One thing that was looked at.
@@ -95,6 +97,45 @@ fn work_folder(work: &Path) -> Finding {
     }
 }
 
+/// Where keys are kept, and how that place is.
+fn keys_finding(list: &KeyList) -> Finding {
+    let place = &list.place;
+    if let Some(problem) = &place.problem {
+        // Who keeps none there can do without.
+        let state = match place.chosen {
+            true => FindingState::Bad,
+            false => FindingState::Limited,
+        };
+        return finding("keys", state, &problem.message, &problem.remedy);
+    }
+    let kept = list.kept.map(|kept| counted(kept.into(), "secret"));
+    let kept = kept.unwrap_or_default();
+    let limited = FindingState::Limited;
+    let (state, seen, remedy) = match (place.backend, place.standing) {
+        (Backend::Memory, _) => (
+            limited,
+            "in memory only".to_owned(),
+            "They are gone when Longrein quits. Choose another place with: longrein keys store",
+        ),
+        (Backend::Keychain, Some(Standing::Locked)) => (
+            limited,
+            "the keychain is locked".to_owned(),
+            "It asks to be unlocked when a key is needed.",
+        ),
+        (Backend::File, Some(Standing::Locked)) => (
+            limited,
+            format!("{} is closed", place.file),
+            "Its passphrase is asked for when a key is needed.",
+        ),
+        (Backend::File, Some(Standing::New)) => {
+            (limited, format!("{} is not there yet", place.file), "Setting a key makes it.")
+        }
+        (Backend::Keychain, _) => (FindingState::Good, format!("keychain, {kept}"), ""),
+        (Backend::File, _) => (FindingState::Good, format!("{}, {kept}", place.file), ""),
+    };
+    finding("keys", state, seen, remedy)
+}
+
 /// What a check of the log found.
 fn log_finding(report: &CheckReport) -> Finding {
     let checked = format!(
@@ -137,7 +178,9 @@ impl Longrein {
             self.log().await,
         ];
         findings.extend(self.policy());
+        findings.push(keys_finding(&self.keys().list().await));
         findings.extend(self.servers());
+        findings.extend(self.model_servers().await);
         for name in self.config().providers.keys() {
             findings.push(self.provider(name).await);
         }
@@ -145,7 +188,7 @@ impl Longrein {
             let (what, state) = ("configuration", FindingState::Bad);
             findings.push(finding(what, state, problem.message, &problem.remedy));
         } else if self.config().providers.is_empty() {
-            let remedy = "Add [providers.local] with format and base_url to config.toml; the demo works without.";
+            let remedy = "Add one with: longrein models add NAME; the demo works without.";
             findings.push(finding(
                 "providers",
                 FindingState::Limited,
@@ -203,6 +246,20 @@ impl Longrein {
         }
     }
 
+    /// Model servers on this machine that no provider of the configuration is.
+    async fn model_servers(&self) -> Vec<Finding> {
+        let found = self.find_servers().await;
+        let unused = found.iter().filter(|found| found.provider.is_none());
+        unused
+            .map(|found| {
+                let models = counted(found.models.len() as u64, "model");
+                let seen = format!("answers at {}, {models}, not used", found.base_url);
+                let remedy = format!("To use it: longrein models add {}", found.name);
+                finding(found.server, FindingState::Good, seen, &remedy)
+            })
+            .collect()
+    }
+
     fn servers(&self) -> Vec<Finding> {
         let found = |program: &str| {
             let direct = program.contains('/') && Path::new(program).exists();
@@ -249,41 +306,6 @@ impl Longrein {
                 "no answer within 5 s",
                 "Start it, or correct its base_url.",
             ),
-        }
-    }
-
-    /// The models that a provider lists.
-    ///
-    /// # Errors
-    /// When the provider is unknown or does not answer.
-    pub async fn provider_models(&self, name: &str) -> Result<Vec<String>, AppError> {
-        if let Some(problem) = self.config_problem() {
-            return Err(problem.into());
-        }
-        let known = self.config();
-        let Some(config) = known.providers.get(name) else {
-            return Err(AppError::usage(
-                format!("There is no provider {name}."),
-                "See: longrein models",
-            ));
-        };
-        let key = config
-            .resolve_key(name)
-            .map_err(|error| AppError::usage(error.message, error.remedy))?;
-        let reached = longrein_models::ModelConfig {
-            provider: name.to_owned(),
-            model: String::new(),
-            base_url: config.base_url.clone(),
-            key,
-            limits: longrein_models::Limits::default(),
-        };
-        match longrein_models::list(config.format, &reached).await {
-            Ok(listed) => Ok(listed.into_iter().map(|model| model.id).collect()),
-            Err(error) => Err(AppError::new(
-                AppErrorCode::Refused,
-                error.message,
-                error.remedy,
-            )),
         }
     }
 }

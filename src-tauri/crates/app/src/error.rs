@@ -24,6 +24,8 @@ pub enum AppErrorCode {
     Usage,
     /// There is no such thing.
     NotFound,
+    /// The file of secrets is closed, or not there yet: its passphrase comes first.
+    Locked,
     /// Another process drives the run.
     Busy,
     /// The system refuses: a folder, the disk.

@@ -47,7 +47,7 @@ impl Longrein {
         let mut events = copied(events, at, run);
         let mut state = Run::fold(&events);
         let workspace = self.inner.paths.workspace(run);
-        let forked = self.forked(&fork, &state, at, &workspace)?;
+        let forked = self.forked(&fork, &state, at, &workspace).await?;
         let original = state
             .created
             .as_ref()
@@ -80,7 +80,7 @@ impl Longrein {
         Ok(run)
     }
 
-    fn forked(
+    async fn forked(
         &self,
         fork: &Fork,
         state: &Run,
@@ -103,7 +103,7 @@ impl Longrein {
         };
         let name = model.clone().unwrap_or_else(|| created.model.clone());
         spec.model.use_ = vec![name.clone()];
-        self.model_for(&spec)?;
+        self.model_for(&spec).await?;
         let price = self.price_for(&spec, &name)?;
         Ok(RunForked {
             from_run: fork.run,

@@ -10,7 +10,9 @@ mod error;
 mod feed;
 mod follow;
 pub mod fork;
+pub mod keys;
 mod live;
+pub mod models;
 mod own_file;
 mod paths;
 pub mod policy;
@@ -63,6 +65,7 @@ struct Inner {
     paths: Paths,
     store: Store,
     config: config::Current,
+    keys: keys::Keys,
     world: Arc<world::AppWorld>,
     live: live::LiveHub,
     drivers: drivers::Drivers,
@@ -82,14 +85,22 @@ impl Longrein {
             Ok(config) => config::Current::new(config),
             Err(problems) => config::Current::broken(&config::as_error(&problems)),
         };
+        let keys = keys::Keys::new(&paths.data, config.clone());
         let live = live::LiveHub::default();
-        let world = world::AppWorld::new(paths.clone(), config.clone(), live.clone(), options.pace);
+        let world = world::AppWorld::new(
+            paths.clone(),
+            config.clone(),
+            keys.clone(),
+            live.clone(),
+            options.pace,
+        );
         longrein_store::groups::sweep(&paths.data)?;
         Ok(Self {
             inner: Arc::new(Inner {
                 paths,
                 store,
                 config,
+                keys,
                 world: Arc::new(world),
                 live,
                 drivers: drivers::Drivers::default(),
@@ -117,6 +128,12 @@ impl Longrein {
     /// their next request.
     pub fn take_config(&self, config: config::Config) {
         self.inner.config.take(config);
+        self.inner.keys.learn_environment();
+    }
+
+    /// The keys of this machine.
+    pub fn keys(&self) -> &keys::Keys {
+        &self.inner.keys
     }
 
     /// The log.
@@ -178,7 +195,7 @@ impl Longrein {
     /// # Errors
     /// When there is no such run or the disk refuses.
     pub async fn wish(&self, run: RunId, wish: Wish) -> Result<(), AppError> {
-        if matches!(wish, Wish::Say { .. }) {
+        if matches!(wish, Wish::Say { .. } | Wish::Give { .. }) {
             self.check_hears(run).await?;
         }
         self.inner.store.post_wish(run, wish, system::now()).await?;

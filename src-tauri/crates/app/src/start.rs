@@ -48,8 +48,7 @@ impl Longrein {
             ));
         }
         let agent = self.agent_for(&new)?;
-        let model = self.model_for(&agent)?;
-        self.check_key(&model).await?;
+        let model = self.model_for(&agent).await?;
         let price = self.price_for(&agent, &model)?;
         let takes = self.inner.world.model_facts(&model).takes;
         // Without the rules of this machine nothing could be decided.
@@ -94,17 +93,20 @@ impl Longrein {
         Ok(agent)
     }
 
-    pub(crate) fn model_for(&self, agent: &AgentSpec) -> Result<String, AppError> {
+    /// The model that an agent begins with.
+    ///
+    /// # Errors
+    /// When it names none, or the one that it names can't be used.
+    pub(crate) async fn model_for(&self, agent: &AgentSpec) -> Result<String, AppError> {
         let Some(model) = agent.model.use_.first() else {
             return Err(AppError::usage(
                 format!("The agent {} names no model.", agent.name),
                 "Name one with --model, or under [model] use in the agent file. See: longrein models",
             ));
         };
-        match self.inner.world.model(model) {
-            Ok(_) => Ok(model.clone()),
-            Err(error) => Err(AppError::usage(error.message, error.remedy)),
-        }
+        self.inner.world.models().ready(agent, model).await?;
+        self.check_key(model).await?;
+        Ok(model.clone())
     }
 
     /// What the model's tokens cost. An agent with a limit of money needs to know: what can't be
@@ -114,14 +116,14 @@ impl Longrein {
         agent: &AgentSpec,
         model: &str,
     ) -> Result<Option<Price>, AppError> {
-        let price = self.inner.world.price(model);
+        let price = self.inner.world.models().price(model);
         if agent.budget.money_usd.is_none() {
             return Ok(price);
         }
         // Any of the list may take over.
         let others = agent.model.use_.iter().map(String::as_str);
         let mut models = std::iter::once(model).chain(others);
-        if let Some(unknown) = models.find(|model| self.inner.world.price(model).is_none()) {
+        if let Some(unknown) = models.find(|model| self.inner.world.models().price(model).is_none()) {
             return Err(AppError::usage(
                 format!(
                     "The agent {} has a limit of money, and what {unknown} costs is not known.",
@@ -135,7 +137,7 @@ impl Longrein {
         // It is known: the model itself was the first to be looked at.
         let known = price.unwrap_or_default();
         for judge in judges_of(agent).filter(|judge| *judge != model) {
-            let price = self.inner.world.price(judge);
+            let price = self.inner.world.models().price(judge);
             if price.is_none_or(|price| is_dearer(&price, &known)) {
                 return Err(AppError::usage(
                     format!(

@@ -9,12 +9,9 @@ use std::time::Duration;
 use longrein_core::agent_file::Problem;
 use longrein_core::policy::is_granted;
 use longrein_core::run::Run;
+use longrein_keys::Masker;
 use longrein_mcp::{McpServer, ServerConfig};
-use longrein_models::demo::Demo;
-use longrein_models::{Limits, ModelConfig, build};
 use longrein_protocol::agent::{AgentSpec, ToolSettings};
-use longrein_protocol::block::ModelErrorClass;
-use longrein_protocol::event::Price;
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::{BlobHash, RunId, ToolSpec};
 use longrein_runtime::ports::{LiveText, Model, ModelError, Verifier};
@@ -23,15 +20,15 @@ use longrein_store::file_system::make_private_folder;
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
 
 use crate::agents::expand_home;
-use crate::config::{Config, Current, EnvValue, UsdPrice, known_secrets};
+use crate::config::{Config, Current, EnvValue};
+use crate::keys::Keys;
 use crate::live::LiveHub;
+use crate::models::Models;
 use crate::paths::Paths;
 use crate::policy::{self, KeptRule};
 
 /// The name of the demonstration model.
 pub const DEMO_MODEL: &str = "demo/researcher";
-/// Its provider, which has no other model.
-const DEMO_PROVIDER: &str = longrein_models::demo::PROVIDER;
 /// How long a tool whose agent says nothing may take.
 const MS_PER_SECOND: u32 = 1_000;
 
@@ -39,10 +36,9 @@ const MS_PER_SECOND: u32 = 1_000;
 pub struct AppWorld {
     paths: Paths,
     config: Current,
-    secrets: Vec<String>,
+    keys: Keys,
+    models: Models,
     live: LiveHub,
-    /// How fast the demonstration model types; zero when nobody watches.
-    pace: Duration,
     /// Servers by run tree and name.
     servers: Mutex<HashMap<(RunId, String), Arc<McpServer>>>,
     libraries: Mutex<HashMap<Vec<PathBuf>, Arc<Library>>>,
@@ -52,13 +48,19 @@ pub struct AppWorld {
 
 impl AppWorld {
     /// A world with this configuration.
-    pub(crate) fn new(paths: Paths, config: Current, live: LiveHub, pace: Duration) -> Self {
+    pub(crate) fn new(
+        paths: Paths,
+        config: Current,
+        keys: Keys,
+        live: LiveHub,
+        demo_pace: Duration,
+    ) -> Self {
         Self {
+            models: Models::new(&paths.data, config.clone(), keys.clone(), demo_pace),
             paths,
-            secrets: known_secrets(&config.get()),
             config,
+            keys,
             live,
-            pace,
             servers: Mutex::default(),
             libraries: Mutex::default(),
             rules: Mutex::default(),
@@ -146,18 +148,9 @@ impl AppWorld {
         Ok(Some(library))
     }
 
-    /// What a model's tokens cost; `None` where nobody said.
-    pub(crate) fn price(&self, model: &str) -> Option<Price> {
-        if model == DEMO_MODEL {
-            return Some(Price::default());
-        }
-        let config = self.config.get();
-        config
-            .models
-            .get(model)?
-            .price
-            .as_ref()
-            .map(UsdPrice::micro)
+    /// The models of this machine.
+    pub(crate) fn models(&self) -> &Models {
+        &self.models
     }
 
     /// Whether a folder is the data folder, holds it, or lies in it, the demonstration library
@@ -202,7 +195,8 @@ impl AppWorld {
             Some(root) => self.paths.workspace(root),
             None => workspace_of(run),
         };
-        let env = config.resolve_env().map_err(|error| Unavailable {
+        let granted = self.keys.of_server(name, config).await;
+        let env = granted.map_err(|error| Unavailable {
             message: error.message,
             remedy: error.remedy,
         })?;
@@ -282,67 +276,11 @@ fn secrets_of(config: &Config, server: &str) -> Vec<String> {
 #[async_trait::async_trait]
 impl World for AppWorld {
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
-        if name == DEMO_MODEL {
-            return Ok(Arc::new(Demo::new(self.pace)));
-        }
-        let unknown = |message: String, remedy: String| ModelError {
-            class: ModelErrorClass::UnknownModel,
-            message,
-            remedy,
-            retry_after: None,
-            unreachable: false,
-        };
-        let named = name
-            .split_once('/')
-            .filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
-        let Some((provider, model)) = named else {
-            return Err(unknown(
-                format!("“{name}” is not the name of a model."),
-                "Write it as provider/model, for example local/any.".to_owned(),
-            ));
-        };
-        if provider == DEMO_PROVIDER {
-            return Err(unknown(
-                format!("There is no model {name}."),
-                format!("The demonstration model is {DEMO_MODEL}."),
-            ));
-        }
-        if let Some(problem) = self.config.problem() {
-            return Err(unknown(problem.message, problem.remedy));
-        }
-        let known = self.config.get();
-        let Some(config) = known.providers.get(provider) else {
-            return Err(unknown(
-                format!("There is no provider {provider}."),
-                format!(
-                    "Add [providers.{provider}] with format and base_url to config.toml, or choose a model that is listed by: longrein models"
-                ),
-            ));
-        };
-        let key = config
-            .resolve_key(provider)
-            .map_err(|error| unknown(error.message, error.remedy))?;
-        let own = known.models.get(name);
-        let tool_mode = own.and_then(|own| own.tool_mode);
-        let reached = ModelConfig {
-            provider: provider.to_owned(),
-            model: model.to_owned(),
-            base_url: config.base_url.clone(),
-            key,
-            limits: Limits::default(),
-        };
-        build(
-            config.format,
-            tool_mode.unwrap_or(config.tool_mode),
-            &reached,
-        )
+        self.models.model(name)
     }
 
     fn model_facts(&self, name: &str) -> ModelFacts {
-        ModelFacts {
-            window_tokens: None,
-            price: self.price(name),
-        }
+        self.models.facts(name)
     }
 
     async fn open_tools(&self, run: &Run) -> Result<ToolBox, Unavailable> {
@@ -476,8 +414,8 @@ impl World for AppWorld {
         }
     }
 
-    fn secrets(&self) -> &[String] {
-        &self.secrets
+    fn masker(&self) -> Masker {
+        self.keys.masker()
     }
 
     fn verifier(&self) -> Arc<dyn Verifier> {

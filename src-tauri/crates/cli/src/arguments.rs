@@ -1,7 +1,9 @@
 //! What a person may type, and the help that teaches it.
 
 mod answers;
+mod keys;
 mod limits;
+mod models;
 
 use std::path::PathBuf;
 
@@ -9,7 +11,9 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use answers::{Accept, Answer, Approve, Deny, Rules, RulesAction, Settle, Settled, Undo};
+pub use keys::{Keys, KeysAction, KeysSet, KeysStore};
 pub use limits::LimitArguments;
+pub use models::{Models, ModelsAction, ModelsAdd, ModelsRefresh, ModelsTest};
 
 const ABOUT: &str = "Gives an agent a long piece of work, and keeps every step of it on record";
 
@@ -112,7 +116,9 @@ pub enum Command {
     /// Work with an agent file
     #[command(subcommand)]
     Agent(Agent),
-    /// List the models of your providers
+    /// Keep, list, test and remove keys
+    Keys(Keys),
+    /// List, test and add models
     Models(Models),
     /// Check everything that Longrein depends on
     Doctor,
@@ -269,13 +275,6 @@ pub enum Agent {
 pub struct AgentCheck {
     /// The file
     pub file: PathBuf,
-}
-
-/// `models`.
-#[derive(Args, Debug)]
-pub struct Models {
-    /// Only this provider's
-    pub provider: Option<String>,
 }
 
 /// `log …`.

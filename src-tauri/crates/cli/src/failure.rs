@@ -124,7 +124,7 @@ impl Failure {
 impl From<AppError> for Failure {
     fn from(error: AppError) -> Self {
         let status = match error.code {
-            AppErrorCode::Usage | AppErrorCode::NotFound => Status::Usage,
+            AppErrorCode::Usage | AppErrorCode::NotFound | AppErrorCode::Locked => Status::Usage,
             AppErrorCode::Busy => Status::Parked,
             AppErrorCode::Io | AppErrorCode::Refused | AppErrorCode::Unreadable => Status::Failed,
         };

@@ -8,6 +8,7 @@ mod context;
 mod edit;
 mod failure;
 mod follow;
+mod hidden;
 mod hold;
 mod interrupt;
 mod narrate;

@@ -13,7 +13,7 @@ use crate::reading::{body_pieces, read_capped};
 use crate::{anthropic, gemini, openai_chat, openai_responses};
 
 /// The longest list of models that is read, in bytes.
-const LIST_LIMIT: usize = 8 * 1024 * 1024;
+pub(crate) const LIST_LIMIT: usize = 8 * 1024 * 1024;
 
 /// A model in a provider's list.
 #[derive(Clone, PartialEq, Eq, Debug)]

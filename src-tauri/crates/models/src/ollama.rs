@@ -8,7 +8,7 @@ use crate::format::ModelConfig;
 use crate::http::Endpoint;
 use crate::json::{string, tokens};
 use crate::listing;
-use crate::openai_chat;
+use crate::openai_chat::{self, quirks};
 
 /// What Ollama says of a model's context length, in tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -68,6 +68,13 @@ impl Context {
             (None, _) => Check::Unknown,
         }
     }
+}
+
+/// Whether the server at `config.base_url` is Ollama, as far as its name and address tell.
+pub fn is_ollama(config: &ModelConfig) -> bool {
+    let endpoint = Endpoint::new(config, &openai_chat::MANNERS);
+    let (host, port) = (endpoint.host(), endpoint.port());
+    quirks::find(&config.provider, host, port, &config.model).name == quirks::OLLAMA.name
 }
 
 /// Asks an Ollama server about the context of `config.model`. `config.base_url` is the address of

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use longrein_keys::Backend;
 use longrein_models::ToolMode;
 use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
@@ -56,6 +57,18 @@ pub fn remove_provider(data_dir: &Path, name: &str) -> Result<Config, AppError> 
     })
 }
 
+/// Says how a model is brought to ask for actions.
+///
+/// # Errors
+/// As [`set_provider`].
+pub fn set_tool_mode(data_dir: &Path, model: &str, mode: ToolMode) -> Result<Config, AppError> {
+    edit(data_dir, |document| {
+        let entry = table_at(table_at(document.as_table_mut(), "models")?, model)?;
+        set(entry, "tool_mode", mode.name());
+        Some(())
+    })
+}
+
 /// Chooses how the window looks.
 ///
 /// # Errors
@@ -66,6 +79,21 @@ pub fn set_theme(data_dir: &Path, theme: Theme) -> Result<Config, AppError> {
             table_at(document.as_table_mut(), "ui")?,
             "theme",
             theme.name(),
+        );
+        Some(())
+    })
+}
+
+/// Chooses where keys are kept.
+///
+/// # Errors
+/// As [`set_provider`].
+pub fn set_key_store(data_dir: &Path, store: Backend) -> Result<Config, AppError> {
+    edit(data_dir, |document| {
+        set(
+            table_at(document.as_table_mut(), "keys")?,
+            "store",
+            store.name(),
         );
         Some(())
     })
@@ -113,7 +141,7 @@ fn edit(
         )
     })?;
     if change(&mut document).is_none() {
-        let remedy = "Write its sections as [providers.NAME] and [ui].";
+        let remedy = "Write its sections as [providers.NAME], [keys] and [ui].";
         return Err(AppError::usage(
             format!("{FILE_NAME} can't be edited as it is written."),
             remedy,

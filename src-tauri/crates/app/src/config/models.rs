@@ -7,8 +7,7 @@ use std::ops::{Range, RangeInclusive};
 use longrein_core::agent_file::is_model_name;
 use longrein_core::agent_file::reader::{Fields, Key, Reader, join};
 use longrein_models::ToolMode;
-use longrein_protocol::event::Price;
-use serde::Serialize;
+use longrein_models::catalogue::{Facts, UsdPrice};
 
 use super::ProviderConfig;
 use super::provider::{RESERVED, TOOL_MODES, check_tool_mode};
@@ -51,29 +50,16 @@ pub struct OwnModel {
     pub price: Option<UsdPrice>,
 }
 
-/// What a million tokens cost, in US dollars.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-pub struct UsdPrice {
-    /// Input.
-    pub input_usd: f64,
-    /// Input from the provider's cache; absent: as other input.
-    pub cached_usd: Option<f64>,
-    /// Input that is written to the cache, where that costs more than other input.
-    pub cache_write_usd: Option<f64>,
-    /// Output.
-    pub output_usd: f64,
-}
-
-impl UsdPrice {
-    /// In millionths of a dollar. Input that is not from the cache counts as written to it, since
-    /// nearly all of a request is.
-    pub fn micro(&self) -> Price {
-        // The ranges of the file keep them far below what a whole number holds.
-        let micro = |usd: f64| (usd * 1e6).round() as u64;
-        Price {
-            input: micro(self.cache_write_usd.unwrap_or(self.input_usd)),
-            cached: self.cached_usd.map(micro),
-            output: micro(self.output_usd),
+impl OwnModel {
+    /// What the person says of it.
+    pub fn facts(&self) -> Facts {
+        Facts {
+            window_tokens: self.window_tokens,
+            max_output_tokens: self.max_output_tokens,
+            tools: self.tools,
+            images: self.images,
+            thinking: self.thinking,
+            price: self.price,
         }
     }
 }
@@ -165,5 +151,6 @@ fn price(reader: &mut Reader<'_>, fields: Fields<'_>, span: &Range<usize>) -> Op
         cached_usd,
         cache_write_usd,
         output_usd: output?,
+        dearer_above_tokens: None,
     })
 }

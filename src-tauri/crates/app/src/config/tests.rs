@@ -146,7 +146,10 @@ output_usd = 2
     );
     assert_eq!(small.tool_mode, Some(ToolMode::Schema));
     // What is read anew may be written to the cache, and a limit of money must hold.
-    assert_eq!(small.price.map(|price| price.micro().input), Some(1_250_000));
+    assert_eq!(
+        small.price.map(|price| price.micro().input),
+        Some(1_250_000)
+    );
 }
 
 #[test]
@@ -324,49 +327,6 @@ fn provider(key_variable: Option<&str>) -> ProviderConfig {
         key: key_variable.map(|name| SecretReference::Variable(name.to_owned())),
         tool_mode: ToolMode::Native,
     }
-}
-
-#[test]
-fn the_key_for_longrein_alone_goes_first_then_the_named_then_the_usual_one() {
-    let found = |config: ProviderConfig, set: &'static [&'static str]| {
-        let variable = move |name: &str| set.contains(&name).then(|| name.to_owned());
-        // A secret does not show itself; whether one was found is what counts here.
-        config
-            .key_from("openai", &variable)
-            .map(|key| key.is_some())
-    };
-    assert!(!found(provider(None), &[]).unwrap());
-    assert!(found(provider(None), &["OPENAI_API_KEY"]).unwrap());
-    assert!(found(provider(None), &["LONGREIN_OPENAI_API_KEY"]).unwrap());
-    assert!(found(provider(Some("MINE")), &["MINE"]).unwrap());
-    assert!(found(provider(Some("MINE")), &["LONGREIN_OPENAI_API_KEY"]).unwrap());
-    let error = found(provider(Some("MINE")), &["OPENAI_API_KEY"]).unwrap_err();
-    assert_eq!(
-        error.message,
-        "The key of provider openai is not there: the variable MINE is not set."
-    );
-    assert_eq!(own_variable("open-router"), "LONGREIN_OPEN_ROUTER_API_KEY");
-}
-
-#[test]
-fn a_server_gets_what_was_granted_or_is_not_started() {
-    let counter = &check(WHOLE).config.unwrap().mcp["counter"];
-    let env = counter
-        .env_from(&|name| (name == "COUNTER_TOKEN").then(|| "t".to_owned()))
-        .unwrap();
-    assert_eq!(
-        env,
-        BTreeMap::from([
-            ("LEVEL".to_owned(), "debug".to_owned()),
-            ("TOKEN".to_owned(), "t".to_owned())
-        ])
-    );
-    let error = counter.env_from(&|_| None).unwrap_err();
-    assert!(
-        error.message.contains("COUNTER_TOKEN, which is not set"),
-        "{}",
-        error.message
-    );
 }
 
 #[test]

@@ -32,7 +32,8 @@ fn world(config: &str) -> (TempDir, AppWorld) {
         work: folder.path().join("work"),
     };
     let config = Current::new(config::check(config).config.unwrap());
-    let world = AppWorld::new(paths, config, LiveHub::default(), Duration::ZERO);
+    let keys = Keys::new(&paths.data, config.clone());
+    let world = AppWorld::new(paths, config, keys, LiveHub::default(), Duration::ZERO);
     (folder, world)
 }
 

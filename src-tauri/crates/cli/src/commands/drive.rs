@@ -12,6 +12,7 @@ use longrein_store::Holder;
 
 use crate::arguments;
 use crate::ask::{self, Asked};
+use crate::commands::keys;
 use crate::context::Context;
 use crate::failure::{Failure, Status};
 use crate::follow::{End, Follow, Patience, follow};
@@ -28,15 +29,20 @@ const TAKEN_UP_LIMIT: usize = 10_000;
 /// `run`.
 pub async fn run(context: &Context, run: arguments::Run) -> Result<Status, Failure> {
     let app = context.open()?;
-    let driving = app
-        .start(NewRun {
-            agent: run.agent,
-            question: run.task,
-            model: run.model,
-            library: run.library.map(folders),
-            limits: run.limits.limits(),
-        })
-        .await?;
+    let new = NewRun {
+        agent: run.agent,
+        question: run.task,
+        model: run.model,
+        library: run.library.map(folders),
+        limits: run.limits.limits(),
+    };
+    let driving = match app.start(new.clone()).await {
+        Err(error) if error.code == AppErrorCode::Locked => {
+            keys::open_for_runs(context, &app, None).await?;
+            app.start(new).await?
+        }
+        started => started?,
+    };
     drive(context, &app, driving, 1, Patience::of(run.wait)).await
 }
 
@@ -172,6 +178,8 @@ pub async fn go_on(
         let from = app.run_line(tree).await?.seq + 1;
         return Box::pin(go_on(context, app, tree, Going { from, ..going })).await;
     }
+    let model = app.run_line(run).await?.model;
+    keys::open_for_runs(context, app, Some(&model)).await?;
     match app.take_up(run, ResumeReason::Interrupted).await {
         Ok(driving) => drive(context, app, driving, going.from, going.patience).await,
         // Somebody was quicker.

@@ -7,8 +7,10 @@ mod before;
 mod drive;
 mod export;
 mod giving;
+mod keys;
 mod log;
 mod machine;
+mod models;
 mod read;
 mod resume;
 mod rules;
@@ -55,7 +57,8 @@ pub fn run(context: &Context, command: Command) -> Result<Status, Failure> {
         Command::Show(show) => light(read::show(context, show)),
         Command::Agents => agents::list(context),
         Command::Agent(Agent::Check(check)) => agents::check(context, &check.file),
-        Command::Models(models) => light(machine::models(context, models.provider)),
+        Command::Keys(keys) => light(keys::keys(context, keys)),
+        Command::Models(models) => light(models::models(context, models)),
         Command::Doctor => light(machine::doctor(context)),
         Command::Log(log) => light(log::run(context, log)),
         Command::Export(export) => light(export::run(context, export)),

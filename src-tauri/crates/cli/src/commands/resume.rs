@@ -10,6 +10,7 @@ use longrein_protocol::wish::Wish;
 
 use crate::arguments;
 use crate::commands::drive::{self, Going, of_a_run};
+use crate::commands::keys;
 use crate::context::Context;
 use crate::failure::{Failure, Status};
 use crate::follow::{End, Patience};
@@ -43,6 +44,7 @@ pub async fn resume(context: &Context, resume: arguments::Resume) -> Result<Stat
     };
     if resume.take_over {
         agree_to_take_over(context, &app, run, resume.yes).await?;
+        keys::open_for_runs(context, &app, Some(&line.model)).await?;
         for wish in wishes(limits, text) {
             app.wish(run, wish).await.map_err(of_a_run)?;
         }

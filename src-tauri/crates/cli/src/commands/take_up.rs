@@ -9,6 +9,7 @@ use longrein_protocol::RunId;
 use longrein_protocol::view::RunState;
 use tokio::time::sleep;
 
+use crate::commands::keys;
 use crate::context::Context;
 use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupts;
@@ -52,6 +53,7 @@ impl Taken {
 /// `drive`.
 pub async fn drive(context: &Context) -> Result<Status, Failure> {
     let app = context.open()?;
+    keys::open_for_runs(context, &app, None).await?;
     let mut screen = context.screen();
     let mut interrupts = Interrupts::listen()?;
     let mut recovery = app.recovery();

@@ -10,7 +10,9 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 pub use facts::{Facts, Known, Source, Sourced, UsdPrice};
-pub use prices::{BadPriceList, Line, PRICE_LIST_BYTES_MAX, PRICE_LIST_URL, PriceList};
+pub use prices::{
+    BadPriceList, Line, PRICE_LIST_BYTES_MAX, PRICE_LIST_URL, PriceList, fetch_price_list,
+};
 
 /// The table. Each provider has the page that its rows were checked against, and when.
 const TABLE: &str = include_str!("models.toml");

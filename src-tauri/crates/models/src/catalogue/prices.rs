@@ -7,13 +7,19 @@ use std::time::{Duration, SystemTime};
 
 use genai_prices::{Calculator, PriceRequest, Usage, UsageKey};
 
+use longrein_runtime::ports::ModelError;
+
 use super::{Facts, UsdPrice};
+use crate::format::ModelConfig;
+use crate::http::Endpoint;
+use crate::patience::Limits;
+use crate::{listing, openai_chat};
 
 /// Where the people who keep the list publish it.
 pub const PRICE_LIST_URL: &str = genai_prices::REMOTE_DATA_URL;
 
 /// The longest list that is read, in bytes: many times the present one.
-pub const PRICE_LIST_BYTES_MAX: usize = 16 * 1024 * 1024;
+pub const PRICE_LIST_BYTES_MAX: usize = listing::LIST_LIMIT;
 
 /// The least number of models with a price in a list that is taken: fewer are a part of one.
 const PRICED_MODELS_MIN: usize = 100;
@@ -23,6 +29,22 @@ const PROBE_TOKENS: u32 = 1_000;
 
 /// Prices may differ by the hour of the day.
 const HOURS: u64 = 24;
+
+/// Fetches what stands at an address, which is a price list if all is well.
+///
+/// # Errors
+/// When nobody answers, or the answer is a refusal or too long.
+pub async fn fetch_price_list(address: &str) -> Result<Vec<u8>, ModelError> {
+    let config = ModelConfig {
+        provider: "price-list".to_owned(),
+        model: String::new(),
+        base_url: address.to_owned(),
+        key: None,
+        limits: Limits::default(),
+    };
+    let endpoint = Endpoint::new(&config, &openai_chat::MANNERS);
+    listing::fetch(&endpoint, &[], &[], &config).await
+}
 
 /// A text that is no price list.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

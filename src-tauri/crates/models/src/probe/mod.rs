@@ -140,6 +140,7 @@ pub async fn probe(
         name: config.model.clone(),
         cancel: extent.cancel,
         used: Usage::default(),
+        costs: Costs::None,
     };
     let streams = asker.streams().await?;
     let tools = asker.tools().await;
@@ -167,7 +168,13 @@ pub async fn probe(
         images: Finding::skipped("images can't be sent yet"),
         cache,
         schema_tools,
-        used: asker.used,
+        used: Usage {
+            cost_micro: match asker.costs {
+                Costs::All(micro) => Some(micro),
+                Costs::None | Costs::Some => None,
+            },
+            ..asker.used
+        },
     })
 }
 
@@ -177,6 +184,18 @@ struct Asker {
     name: String,
     cancel: CancellationToken,
     used: Usage,
+    costs: Costs,
+}
+
+/// How many of the answers said what they cost.
+#[derive(Clone, Copy)]
+enum Costs {
+    /// There is no answer yet.
+    None,
+    /// All of them: so many millionths of a dollar.
+    All(u64),
+    /// Not all of them, so that their sum says nothing.
+    Some,
 }
 
 /// Counts the pieces in which words come.
@@ -211,6 +230,12 @@ impl Asker {
             self.used.output = self.used.output.saturating_add(usage.output);
             self.used.cached = self.used.cached.saturating_add(usage.cached);
             self.used.reasoning = self.used.reasoning.saturating_add(usage.reasoning);
+            let more = usage.cost_micro;
+            self.costs = match (self.costs, more) {
+                (Costs::None, Some(more)) => Costs::All(more),
+                (Costs::All(sum), Some(more)) => Costs::All(sum.saturating_add(more)),
+                (_, None) | (Costs::Some, _) => Costs::Some,
+            };
         }
         let words = pieces.words.load(Ordering::Relaxed);
         Ok((reply, words))
