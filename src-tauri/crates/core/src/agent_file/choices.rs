@@ -1,6 +1,6 @@
 //! Words that stand for one of a few things, by name.
 
-use longrein_protocol::agent::{Decision, Permit};
+use longrein_protocol::agent::{Decision, Permit, Thinking};
 use longrein_protocol::{Effect, Repeat};
 
 pub(super) const EFFECTS: &[(&str, Effect)] = &[
@@ -21,6 +21,13 @@ pub(super) const DECISIONS: &[(&str, Decision)] = &[
     ("allow", Decision::Allow),
     ("ask", Decision::Ask),
     ("deny", Decision::Deny),
+];
+
+pub(super) const THINKINGS: &[(&str, Thinking)] = &[
+    ("off", Thinking::Off),
+    ("low", Thinking::Low),
+    ("medium", Thinking::Medium),
+    ("high", Thinking::High),
 ];
 
 pub(super) const PERMITS: &[(&str, Permit)] =

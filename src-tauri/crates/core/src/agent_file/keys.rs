@@ -33,7 +33,7 @@ pub(super) const MODEL: &[Key] = &[
     Key::new("max_output_tokens", "max_output_tokens = 8192"),
     Key::new("window_tokens", "window_tokens = 32768"),
     Key::new("temperature", "temperature = 0.2"),
-    Key::later("thinking"),
+    Key::new("thinking", "thinking = \"medium\""),
 ];
 
 /// `[tools]`; a key that is none of these is the name of a tool.

@@ -106,7 +106,7 @@ fn an_unknown_key_is_told_with_the_nearest_known_one_or_its_place() {
     refused(
         "[model]\nzzz = 3",
         expect![[r#"
-            2:1 model.zzz | There is no key “zzz”. | Known are use, max_output_tokens, window_tokens and temperature.
+            2:1 model.zzz | There is no key “zzz”. | Known are use, max_output_tokens, window_tokens, temperature and thinking.
         "#]],
     );
     refused(
@@ -231,6 +231,12 @@ fn a_number_out_of_range_is_told_with_the_range() {
         "#]],
     );
     refused(
+        "[model]\nthinking = \"hard\"",
+        expect![[r#"
+            2:12 model.thinking | model.thinking can't be “hard”. | Known are off, low, medium and high.
+        "#]],
+    );
+    refused(
         "[model]\ntemperature = nan\nmax_output_tokens = 0",
         expect![[r#"
             2:15 model.temperature | model.temperature can't be nan. | Give a number from 0 to 2.
@@ -300,7 +306,6 @@ fn what_is_designed_and_not_built_is_refused_rather_than_ignored() {
         r#"
 [model]
 use = ["local/a", "local/b"]
-thinking = "medium"
 [tools]
 allow = ["run_code", "find_tools", "web_fetch"]
 preload = ["exa.search"]
@@ -314,15 +319,14 @@ name = "first"
 command = "make test"
 "#,
         expect![[r#"
-            4:1 model.thinking | “thinking” is not built yet. | Take it out: it would have no effect.
-            6:10 tools.allow | “run_code” is not built yet. | Take it out: it would have no effect.
-            6:22 tools.allow | “find_tools” is not built yet. | Take it out: it would have no effect.
-            6:36 tools.allow | “web_fetch” is not built yet. | Take it out: it would have no effect.
-            7:1 tools.preload | “preload” is not built yet. | Take it out: it would have no effect.
-            8:2 skills | “skills” is not built yet. | Take it out: it would have no effect.
-            10:2 sandbox | “sandbox” is not built yet. | Take it out: it would have no effect.
-            12:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
-            15:1 done_when[1].command | “command” is not built yet. | Take it out: it would have no effect.
+            5:10 tools.allow | “run_code” is not built yet. | Take it out: it would have no effect.
+            5:22 tools.allow | “find_tools” is not built yet. | Take it out: it would have no effect.
+            5:36 tools.allow | “web_fetch” is not built yet. | Take it out: it would have no effect.
+            6:1 tools.preload | “preload” is not built yet. | Take it out: it would have no effect.
+            7:2 skills | “skills” is not built yet. | Take it out: it would have no effect.
+            9:2 sandbox | “sandbox” is not built yet. | Take it out: it would have no effect.
+            11:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
+            14:1 done_when[1].command | “command” is not built yet. | Take it out: it would have no effect.
         "#]],
     );
 }

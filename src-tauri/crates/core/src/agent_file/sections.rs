@@ -4,6 +4,7 @@ use longrein_protocol::agent::{AgentSpec, Budget, ContextLimits, Library, ModelC
 use toml::Spanned;
 use toml::de::DeTable;
 
+use super::choices::THINKINGS;
 use super::reader::{At, Fields, Reader};
 use super::{criteria, keys, policy, settings};
 
@@ -98,6 +99,7 @@ fn model(reader: &mut Reader<'_>, root: Fields<'_>) -> ModelChoice {
     model.max_output_tokens = output.unwrap_or(model.max_output_tokens);
     model.window_tokens = window.unwrap_or(model.window_tokens);
     model.temperature = reader.number(fields, "temperature", &keys::TEMPERATURE);
+    model.thinking = reader.choice(fields, "thinking", THINKINGS, &[]);
     if model.max_output_tokens >= model.window_tokens {
         let key = if output.is_some() {
             "max_output_tokens"

@@ -19,6 +19,7 @@ use = ["open-router/meta/llama:70b", "local/any"]
 max_output_tokens = 1000
 window_tokens = 1_000_000
 temperature = 0
+thinking = "high"
 
 [tools]
 allow = ["files", "search_library", "exa.*", "slack.post_message"]

@@ -9,7 +9,7 @@ use longrein_protocol::agent::{
 };
 use longrein_protocol::tool::Recovery;
 
-use super::choices::{DECISIONS, EFFECTS, PERMITS, REPEATS, word};
+use super::choices::{DECISIONS, EFFECTS, PERMITS, REPEATS, THINKINGS, word};
 use value::{fraction, json, list, long_text, number, table, table_of_texts, text};
 
 /// Writes the file with every default filled in. Reading it again gives the same specification.
@@ -24,6 +24,9 @@ pub(super) fn to_toml(spec: &AgentSpec) -> String {
     file.line("window_tokens", &number(spec.model.window_tokens));
     if let Some(temperature) = spec.model.temperature {
         file.line("temperature", &fraction(temperature));
+    }
+    if let Some(thinking) = spec.model.thinking {
+        file.line("thinking", &text(word(THINKINGS, &thinking)));
     }
     file.table("tools");
     file.list("allow", &spec.tools.allow);
