@@ -7,7 +7,7 @@ use longrein_tidy::{Violations, demand_none};
 /// beside it on its own.
 const FLOORS: &[&[&str]] = &[
     &["longrein-protocol"],
-    &["longrein-core", "longrein-keys"],
+    &["longrein-core", "longrein-keys", "longrein-web"],
     &["longrein-store"],
     &["longrein-runtime"],
     &[
