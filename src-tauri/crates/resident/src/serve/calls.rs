@@ -1,0 +1,132 @@
+//! Calls of tools by programs inside: a line of JSON each way. A call is kept until it is answered
+//! and told again to each app that comes; it never gets lost between two of them, and is known by
+//! its number, so that an app can tell what it has done already.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+
+use longrein_resident::wire::{BODY_MAX_BYTES, CALLS_MAX, CallId, Said};
+
+use super::job::Job;
+use super::link::Link;
+use super::{Server, lock, thread};
+
+/// What a program is told whose call can't be taken.
+const TOO_LONG: &[u8] = b"{\"error\":{\"class\":\"invalid_arguments\",\"message\":\"the call is longer than a call may be\"}}\n";
+
+/// The open calls of one command.
+#[derive(Default)]
+pub(crate) struct Calls {
+    open: Mutex<Open>,
+    connections: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Open {
+    last: u32,
+    calls: BTreeMap<u32, (Arc<Vec<u8>>, SyncSender<Vec<u8>>)>,
+}
+
+impl Calls {
+    fn begin(&self, body: Vec<u8>) -> (u32, Arc<Vec<u8>>, Receiver<Vec<u8>>) {
+        let (answer, answered) = sync_channel(1);
+        let body = Arc::new(body);
+        let mut open = lock(&self.open);
+        open.last += 1;
+        let number = open.last;
+        open.calls.insert(number, (Arc::clone(&body), answer));
+        (number, body, answered)
+    }
+
+    /// Hands a call its answer. One that is not open is answered already, or its program is gone.
+    pub(crate) fn answer(&self, number: u32, body: Vec<u8>) {
+        if let Some((_, answer)) = lock(&self.open).calls.remove(&number) {
+            let _ = answer.try_send(body);
+        }
+    }
+
+    fn forget(&self, number: u32) {
+        lock(&self.open).calls.remove(&number);
+    }
+
+    /// Tells all open calls again, in their order.
+    pub(crate) fn tell_again(&self, command: &str, link: &Link) {
+        let open: Vec<(u32, Arc<Vec<u8>>)> = lock(&self.open)
+            .calls
+            .iter()
+            .map(|(number, (body, _))| (*number, Arc::clone(body)))
+            .collect();
+        for (number, body) in open {
+            tell(command, number, &body, link);
+        }
+    }
+}
+
+fn tell(command: &str, number: u32, body: &[u8], link: &Link) {
+    let call = CallId {
+        command: command.to_owned(),
+        number,
+    };
+    link.say(&Said::Call { call }, body);
+}
+
+/// Takes a program's connection, if the command has not too many.
+pub(crate) fn accept(server: &Arc<Server>, job: &Arc<Job>, stream: UnixStream) {
+    if job.calls.connections.fetch_add(1, Ordering::SeqCst) >= CALLS_MAX {
+        job.calls.connections.fetch_sub(1, Ordering::SeqCst);
+        return;
+    }
+    let (server, serving) = (Arc::clone(server), Arc::clone(job));
+    let taken = thread("call", move || {
+        serve(&server, &serving, &stream);
+        serving.calls.connections.fetch_sub(1, Ordering::SeqCst);
+    });
+    if taken.is_err() {
+        job.calls.connections.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// One call after the other, until the program closes its connection.
+fn serve(server: &Server, job: &Job, stream: &UnixStream) {
+    let mut reader = BufReader::new(stream);
+    let mut writer = stream;
+    loop {
+        let mut line = Vec::new();
+        let limit = BODY_MAX_BYTES as u64;
+        match reader.by_ref().take(limit).read_until(b'\n', &mut line) {
+            Ok(count) if count > 0 => {}
+            _ => return,
+        }
+        if line.pop() != Some(b'\n') {
+            let _ = writer.write_all(TOO_LONG);
+            return;
+        }
+        let (number, body, answered) = job.calls.begin(line);
+        if let Some(link) = server.link() {
+            tell(&job.id, number, &body, &link);
+        }
+        let Some(mut answer) = wait(job, &answered) else {
+            job.calls.forget(number);
+            return;
+        };
+        answer.push(b'\n');
+        if writer.write_all(&answer).is_err() {
+            return;
+        }
+    }
+}
+
+/// Waits for an answer for as long as the command runs.
+fn wait(job: &Job, answered: &Receiver<Vec<u8>>) -> Option<Vec<u8>> {
+    loop {
+        match answered.recv_timeout(super::STANDSTILL) {
+            Ok(answer) => return Some(answer),
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) if job.is_running() => {}
+            Err(_) => return None,
+        }
+    }
+}
