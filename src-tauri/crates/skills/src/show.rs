@@ -1,0 +1,34 @@
+//! How text from a skill is shown: whole characters, none that is not seen or turns the reading
+//! direction, no line without an end.
+
+use crate::hidden;
+
+/// The longest beginning of `text` that has at most `limit` characters, made safe to show, with an
+/// ellipsis where it was cut.
+pub(crate) fn brief(text: &str, limit: usize) -> String {
+    let mut shown = String::new();
+    for (at, letter) in text.trim().chars().enumerate() {
+        if at == limit {
+            shown.push('…');
+            break;
+        }
+        if letter == '\n' || letter == '\r' || letter == '\t' {
+            shown.push(' ');
+        } else if hidden::kind_of(letter).is_some() {
+            shown.push_str(&written(letter));
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}
+
+/// `U+202E`.
+pub(crate) fn written(letter: char) -> String {
+    format!("U+{:04X}", u32::from(letter))
+}
+
+/// `1 file`, `2 files`.
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
