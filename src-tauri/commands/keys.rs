@@ -128,10 +128,10 @@ pub async fn begin_keys(desktop: State<'_, Desktop>, passphrase: Typed) -> Answe
 pub async fn change_passphrase(
     desktop: State<'_, Desktop>,
     old: Typed,
-    new: Typed,
+    chosen: Typed,
 ) -> Answer<KeyList> {
     let keys = desktop.longrein().keys();
-    keys.change_passphrase(old.passphrase(), new.passphrase())
+    keys.change_passphrase(old.passphrase(), chosen.passphrase())
         .await?;
     Ok(keys.list().await)
 }

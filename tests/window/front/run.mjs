@@ -5,6 +5,7 @@ import answers from './answers.mjs';
 import approvals from './approvals.mjs';
 import artifacts from './artifacts.mjs';
 import conversation from './conversation.mjs';
+import keys from './keys.mjs';
 import runs from './runs.mjs';
 import settings from './settings.mjs';
 import shell from './shell.mjs';
@@ -17,7 +18,7 @@ const [server, browser] = [await serve(), await browse()];
 let passed = 0;
 const failed = [];
 
-for (const suite of [runs, conversation, approvals, answers, artifacts, settings, shell, accessibility]) {
+for (const suite of [runs, conversation, approvals, answers, artifacts, settings, keys, shell, accessibility]) {
   for (const [name, test] of Object.entries(suite)) {
     if (!name.includes(wanted)) continue;
     const began = performance.now();

@@ -67,6 +67,40 @@ const SHOTS = {
     await page.getByTestId('provider-test').first().click();
     await page.getByTestId('provider-add').click();
   } },
+  'keys-adding': { scene: 'list', hash: '#/settings', height: 1100, act: async (page) => {
+    await page.getByTestId('provider-add').click();
+    await page.getByTestId('provider-name').fill('anthropic');
+    await page.getByTestId('provider-key').fill('sk-ant-0123456789');
+  } },
+  'keys-list': { scene: 'list', hash: '#/settings', height: 1100 },
+  'keys-typing': { scene: 'list', hash: '#/settings', height: 1100, act: async (page) => {
+    await page.locator('[data-testid=key][data-name=local]').getByTestId('key-set').click();
+    await page.getByTestId('key-input').fill('sk-ant-0123456789');
+    await page.locator('[data-testid=key][data-name=old-gateway]').getByTestId('key-remove').click();
+  } },
+  'keys-empty': { scene: 'keys-empty', hash: '#/settings' },
+  'keys-unavailable': { scene: 'keys-unavailable', hash: '#/settings', height: 1000 },
+  'keys-locked': { scene: 'keys-locked', hash: '#/settings', height: 1000 },
+  'keys-unlock': { scene: 'keys-locked', hash: '#/settings', act: async (page) => {
+    await page.getByTestId('keys-unlock').click();
+    await page.getByTestId('passphrase-old').fill('another one');
+    await page.getByTestId('key-dialog-confirm').click();
+    await page.getByText('does not open').waitFor();
+  } },
+  'keys-open': { scene: 'keys-open', hash: '#/settings', height: 1000 },
+  'keys-change': { scene: 'keys-open', hash: '#/settings', act: async (page) => page.getByTestId('keys-change').click() },
+  'keys-new-file': { scene: 'list', hash: '#/settings', act: async (page) => page.getByTestId('key-place-file').click() },
+  'keys-failing': { scene: 'keys-failing', hash: '#/settings', height: 1100, act: async (page) => {
+    await page.locator('[data-testid=key][data-name=lab]').getByTestId('key-test').click();
+    await page.getByText('refused the key').waitFor();
+    await page.locator('[data-testid=key][data-name=local]').getByTestId('key-set').click();
+    await page.getByTestId('key-input').fill('sk-0123456789');
+    await page.getByTestId('key-save').click();
+    await page.getByText('did not answer within').waitFor();
+  } },
+  // As at 200 % zoom on a small screen.
+  'keys-zoomed': { scene: 'list', hash: '#/settings', width: 640, height: 1400 },
+  'keys-zoomed-failing': { scene: 'keys-unavailable', hash: '#/settings', width: 640, height: 1400 },
   quit: { scene: 'list', act: async (page) => page.evaluate(() => globalThis.fake.askToQuit()) },
   narrow: { scene: 'accepted', hash: RUN, width: 960, height: 640 },
   wide: { scene: 'waiting', hash: RUN, width: 1720, height: 1000 },

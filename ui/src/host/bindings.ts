@@ -81,6 +81,14 @@ export const commands = {
 	removeProvider: (name: string) => typedError<Settings, BridgeError>(__TAURI_INVOKE("remove_provider", { name })),
 	/**  Asks a provider for its models. */
 	testProvider: (name: string) => typedError<string[], BridgeError>(__TAURI_INVOKE("test_provider", { name })),
+	listKeys: () => typedError<KeyList, BridgeError>(__TAURI_INVOKE("list_keys")),
+	setKey: (name: string, key: Typed) => typedError<KeySaved, BridgeError>(__TAURI_INVOKE("set_key", { name, key })),
+	removeKey: (name: string) => typedError<KeyList, BridgeError>(__TAURI_INVOKE("remove_key", { name })),
+	chooseKeyPlace: (place: PlaceRequest) => typedError<PlaceChosen, BridgeError>(__TAURI_INVOKE("choose_key_place", { place })),
+	unlockKeys: (passphrase: Typed | null) => typedError<KeyList, BridgeError>(__TAURI_INVOKE("unlock_keys", { passphrase })),
+	beginKeys: (passphrase: Typed) => typedError<KeyList, BridgeError>(__TAURI_INVOKE("begin_keys", { passphrase })),
+	changePassphrase: (old: Typed, chosen: Typed) => typedError<KeyList, BridgeError>(__TAURI_INVOKE("change_passphrase", { old, chosen })),
+	lockKeys: () => typedError<KeyList, BridgeError>(__TAURI_INVOKE("lock_keys")),
 	/**  Quits, or asks first when something is at work. */
 	requestQuit: () => typedError<null, BridgeError>(__TAURI_INVOKE("request_quit")),
 	/**  The answer to the question what quitting means for the runs that are at work. */
@@ -574,12 +582,23 @@ export type ProviderFormat =
 /**  Google's Gemini. */
 "gemini";
 
-/**  Where a provider's key comes from. */
-export type ProviderKey = 
-/**  There is none; many local servers need none. */
-"none" | 
-/**  From a variable of the environment. */
-"environment";
+export type Typed = string;
+export type Backend = "keychain" | "file" | "memory";
+export type Standing = "ready" | "locked" | "new";
+export type Source = { environment: string } | "keychain" | "file" | "memory";
+export type Found = { source: Source, last4: string | null };
+export type KeyErrorClass = "unavailable" | "locked" | "needs_passphrase" | "wrong_passphrase" | "no_file" | "damaged" | "busy" | "mistake" | "system";
+export type KeyProblem = { class: KeyErrorClass, message: string, remedy: string };
+export type KeyUse = "provider" | { servers: string[] } | "nothing";
+export type KeyLine = { name: string, used_by: KeyUse, kept_as: string | null, found: Found | null, overridden: Found | null, problem: KeyProblem | null, can_set: boolean, can_remove: boolean, can_test: boolean };
+export type KeyPlace = { backend: Backend, chosen: boolean, standing: Standing | null, problem: KeyProblem | null, file: string, file_exists: boolean };
+export type KeyList = { place: KeyPlace, kept: number | null, keys: KeyLine[] };
+export type KeySaved = { list: KeyList, notes: string[] };
+export type Moved = { moved: string[], left_behind: string[] };
+export type PlaceChosen = { list: KeyList, moved: Moved };
+export type PlaceRequest = { backend: Backend, passphrase: Typed | null, take_along: boolean };
+export type FormatLine = { format: ProviderFormat, words: string, note: string, base_url: string | null };
+export type KnownProvider = { name: string, formats: ProviderFormat[], base_url: string };
 
 /**  A model provider of this machine. */
 export type ProviderLine = {
@@ -589,8 +608,6 @@ export type ProviderLine = {
 	format: ProviderFormat,
 	/**  Where it is. */
 	base_url: string,
-	/**  Whether a key is there; the key itself is never shown. */
-	key: ProviderKey,
 };
 
 /**  A provider to add or to change. */
@@ -936,6 +953,8 @@ export type Settings = {
 	theme: Theme,
 	/**  The model providers, by name. */
 	providers: ProviderLine[],
+	formats: FormatLine[],
+	known: KnownProvider[],
 	/**  The data folder. */
 	data_dir: string,
 	/**  The version of Longrein. */

@@ -1,4 +1,5 @@
-import type { ActionRow, Approval, Limits, ProviderRequest, QuitChoice, Row, RuleLine, RunLine, SaidLine, Settings, StartRequest, Surface, Theme, Verdict, ViewUpdate } from './bindings';
+import type { ActionRow, Approval, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Row, RuleLine, RunLine, SaidLine, Settings, Standing, StartRequest, Surface, Theme, Verdict, ViewUpdate } from './bindings';
+import { beginWith, checkKey, choose, listOf, openWith } from './fake/keys';
 import { emptyScene, SCENES, type Scene } from './fake/scenes';
 import { finished, PATH, WHOLE_ARGUMENTS } from './fake/research';
 import { NOW, Story } from './fake/story';
@@ -257,8 +258,7 @@ export class FakeHost implements Host, FakeControls {
       if (!/^[a-z][a-z0-9-]*$/.test(provider.name)) {
         throw new HostError('usage', `${provider.name} can’t be the name of a provider.`, 'Use lower-case letters, digits and hyphens.');
       }
-      const line = { ...provider, key: 'none' as const };
-      this.settings = { ...this.settings, providers: [...this.settings.providers.filter((known) => known.name !== provider.name), line] };
+      this.settings = { ...this.settings, providers: [...this.settings.providers.filter((known) => known.name !== provider.name), provider] };
       return this.settings;
     });
   }
@@ -268,6 +268,51 @@ export class FakeHost implements Host, FakeControls {
   }
 
   testProvider = (name: string) => this.called('testProvider', [name], () => ['qwen3-32b', 'qwen3-4b', 'nomic-embed']);
+
+  listKeys = () => this.called('listKeys', [], () => this.keys());
+  setKey(name: string, key: string): Promise<KeySaved> {
+    return this.called('setKey', [name, key], () => {
+      const notes = checkKey(name, key);
+      this.scene.keys.kept[name] = key.trim().slice(-4);
+      return { list: this.keys(), notes };
+    });
+  }
+  removeKey = (name: string) =>
+    this.called('removeKey', [name], () => {
+      delete this.scene.keys.kept[name];
+      return this.keys();
+    });
+  chooseKeyPlace = (wanted: PlaceRequest): Promise<PlaceChosen> =>
+    this.called('chooseKeyPlace', [wanted], () => {
+      const moved = choose(this.scene.keys, wanted);
+      return { list: this.keys(), moved: { moved, left_behind: [] } };
+    });
+  unlockKeys = (passphrase: string | null) =>
+    this.called('unlockKeys', [passphrase], () => {
+      if (passphrase !== null) openWith(this.scene.keys, passphrase);
+      return this.standing('ready');
+    });
+  beginKeys = (passphrase: string) =>
+    this.called('beginKeys', [passphrase], () => {
+      beginWith(this.scene.keys, passphrase);
+      return this.standing('ready');
+    });
+  changePassphrase = (old: string, passphrase: string) =>
+    this.called('changePassphrase', [old, passphrase], () => {
+      openWith(this.scene.keys, old);
+      beginWith(this.scene.keys, passphrase);
+      return this.keys();
+    });
+  lockKeys = () => this.called('lockKeys', [], () => this.standing('locked'));
+
+  private standing(standing: Standing): KeyList {
+    this.scene.keys.place = { ...this.scene.keys.place, standing, file_exists: true };
+    return this.keys();
+  }
+
+  private keys(): KeyList {
+    return listOf(this.scene.keys, this.settings.providers);
+  }
 
   listRules = () => this.called('listRules', [], () => this.scene.rules);
   revokeRule = (id: string): Promise<RuleLine[]> => this.called('revokeRule', [id], () => (this.scene.rules = this.scene.rules.filter((rule) => rule.id !== id)));

@@ -3,8 +3,12 @@ import type {
   Approval,
   ErrorCode,
   FileLine,
+  KeyList,
+  KeySaved,
   Limits,
   ModelLine,
+  PlaceChosen,
+  PlaceRequest,
   ProviderRequest,
   QuitChoice,
   Row,
@@ -68,6 +72,17 @@ export interface Host {
   removeProvider(name: string): Promise<Settings>;
   /** The names of the models that the provider lists. */
   testProvider(name: string): Promise<string[]>;
+
+  /** Where each key comes from, and its last four characters. No key ever comes back. */
+  listKeys(): Promise<KeyList>;
+  setKey(name: string, key: string): Promise<KeySaved>;
+  removeKey(name: string): Promise<KeyList>;
+  chooseKeyPlace(place: PlaceRequest): Promise<PlaceChosen>;
+  /** Opens the encrypted file, or without a passphrase lets the system unlock the keychain. */
+  unlockKeys(passphrase: string | null): Promise<KeyList>;
+  beginKeys(passphrase: string): Promise<KeyList>;
+  changePassphrase(old: string, passphrase: string): Promise<KeyList>;
+  lockKeys(): Promise<KeyList>;
 
   /** The rules of every run and of single agents; those of one run end with it. */
   listRules(): Promise<RuleLine[]>;

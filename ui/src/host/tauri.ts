@@ -69,6 +69,15 @@ const host: Host = {
   removeProvider: (name) => asked(commands.removeProvider(name)),
   testProvider: (name) => asked(commands.testProvider(name)),
 
+  listKeys: () => asked(commands.listKeys()),
+  setKey: (name, key) => asked(commands.setKey(name, key)),
+  removeKey: (name) => asked(commands.removeKey(name)),
+  chooseKeyPlace: (place) => asked(commands.chooseKeyPlace(place)),
+  unlockKeys: (passphrase) => asked(commands.unlockKeys(passphrase)),
+  beginKeys: (passphrase) => asked(commands.beginKeys(passphrase)),
+  changePassphrase: (old, passphrase) => asked(commands.changePassphrase(old, passphrase)),
+  lockKeys: () => asked(commands.lockKeys()),
+
   listRules: () => asked(commands.listRules()),
   revokeRule: (id) => asked(commands.revokeRule(id)),
 

@@ -1,5 +1,6 @@
-import type { AgentLine, FileLine, ModelLine, RuleLine, RunLine, Settings, ViewUpdate } from '../bindings';
+import type { AgentLine, FileLine, FormatLine, KnownProvider, ModelLine, RuleLine, RunLine, Settings, ViewUpdate } from '../bindings';
 import { HostError } from '../host';
+import { noKeychain, place, someKeys, type FakeKeys } from './keys';
 import { accepting, answered, asking, finished, handedOff, heavy, LEDGER, midway, opening, PATH, plan, QUESTION, SOURCES, spent, spentMoney, spliced, STANDING_RULES, STREAMED, uncertain, waiting } from './research';
 import { NOW, Story } from './story';
 
@@ -11,6 +12,7 @@ export interface Scene {
   agents: AgentLine[];
   models: ModelLine[];
   settings: Settings;
+  keys: FakeKeys;
   files: FileLine[];
   /** Rows that a snapshot leaves to be paged. */
   held: Map<string, number>;
@@ -23,6 +25,18 @@ export interface Scene {
   /** More lines of the list, without a story behind them. */
   lines: RunLine[];
 }
+
+const FORMATS: FormatLine[] = [
+  { format: 'openai-chat', words: 'OpenAI Chat Completions', note: 'Most servers speak it: llama.cpp, LM Studio, Ollama, vLLM, OpenRouter and many others.', base_url: null },
+  { format: 'openai-responses', words: 'OpenAI Responses', note: 'OpenAI and a few others speak it; with it the model’s reasoning is carried from step to step.', base_url: 'https://api.openai.com/v1' },
+  { format: 'anthropic', words: 'Anthropic Messages', note: 'Anthropic speaks it, and gateways to it.', base_url: 'https://api.anthropic.com/v1' },
+  { format: 'gemini', words: 'Google Gemini', note: 'Google speaks it, and gateways to it.', base_url: 'https://generativelanguage.googleapis.com/v1beta' },
+];
+const KNOWN: KnownProvider[] = [
+  { name: 'anthropic', formats: ['anthropic'], base_url: 'https://api.anthropic.com/v1' },
+  { name: 'ollama', formats: ['openai-chat'], base_url: 'http://127.0.0.1:11434/v1' },
+  { name: 'openai', formats: ['openai-responses', 'openai-chat'], base_url: 'https://api.openai.com/v1' },
+];
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -42,12 +56,15 @@ export function emptyScene(): Scene {
     settings: {
       theme: 'system',
       providers: [
-        { name: 'local', format: 'openai-chat', base_url: 'http://127.0.0.1:8080/v1', key: 'none' },
-        { name: 'lab', format: 'openai-chat', base_url: 'https://models.example.org/v1', key: 'environment' },
+        { name: 'local', format: 'openai-chat', base_url: 'http://127.0.0.1:8080/v1' },
+        { name: 'lab', format: 'openai-chat', base_url: 'https://models.example.org/v1' },
       ],
+      formats: FORMATS,
+      known: KNOWN,
       data_dir: '~/.local/share/longrein',
       version: '0.1.0',
     },
+    keys: someKeys(),
     files: [
       { path: PATH, bytes: 21_480, media_type: 'text/html', artifact: true },
       { path: 'measurements.csv', bytes: 3_120, media_type: 'text/csv', artifact: false },
@@ -146,6 +163,19 @@ function demoScene(): Scene {
 
 const refused = new HostError('io', 'The list of runs can’t be read: the data folder belongs to a newer version of Longrein.', 'Start the newer version, or choose another folder with --data-dir.');
 
+/** Settings whose keys are as a test needs them. */
+function withKeys(change: (keys: FakeKeys) => void, refusals: [string, HostError][] = []): Scene {
+  const scene = emptyScene();
+  change(scene.keys);
+  return { ...scene, refusals: new Map(refusals) };
+}
+
+const KEYS_REFUSED: [string, HostError][] = [
+  ['setKey', new HostError('io', 'The keychain did not answer within 60 s.', 'It may be asking for a password in a window of its own: answer that, then try again. What was to be changed may still be changed.')],
+  ['testProvider', new HostError('refused', 'lab refused the key (401).', 'Replace the key, or set LONGREIN_LAB_API_KEY to a valid one and start Longrein again.')],
+  ['chooseKeyPlace', new HostError('usage', 'config.toml was not changed, because it has a mistake already. config.toml, line 3: There is no closing quote.', 'Correct it in the data folder.')],
+];
+
 /** Every scene by its name in the address. */
 export const SCENES: Record<string, () => Scene> = {
   list: () => ({ ...withStories(waiting('01JE9'), handedOff('01JE8'), midway('01JE7')), lines: OLDER }),
@@ -171,6 +201,15 @@ export const SCENES: Record<string, () => Scene> = {
   paged: () => ({ ...withStories(hugeStory('01JE7', 5_000)), held: new Map([['01JE7', 3_000]]) }),
   long: () => withStories(longWords('01JE7')),
   unreadable: () => withStories(unreadable('01JE7')),
+  'keys-empty': () => ({ ...withKeys((keys) => Object.assign(keys, { kept: {}, variables: {}, granted: {} })), settings: { ...emptyScene().settings, providers: [] } }),
+  'keys-unavailable': () => withKeys((keys) => Object.assign(keys, { place: noKeychain(), kept: {} })),
+  'keys-locked': () => withKeys((keys) => (keys.place = place('file', { standing: 'locked' }))),
+  'keys-new': () => withKeys((keys) => Object.assign(keys, { place: place('file', { standing: 'new', file_exists: false }), kept: {} })),
+  'keys-open': () => withKeys((keys) => (keys.place = place('file'))),
+  'keys-keychain-locked': () => withKeys((keys) => (keys.place = place('keychain', { standing: 'locked' }))),
+  'keys-memory': () => withKeys((keys) => (keys.place = place('memory'))),
+  'keys-failing': () => withKeys((keys) => Object.assign(keys, { kept: { lab: 'q8Zd', 'old-gateway': 'a0c1' }, variables: {} }), KEYS_REFUSED),
+  'keys-unreadable': () => withKeys(() => undefined, [['listKeys', new HostError('io', 'The keys can’t be listed: the data folder can’t be read.', 'Check that you may read it.')]]),
   many: () => ({ ...emptyScene(), lines: Array.from({ length: 450 }, (_, place) => line(`01JA${String(place).padStart(4, '0')}`, `Question number ${place}`, place / 9, {})) }),
 };
 

@@ -46,7 +46,7 @@ pub struct KeyLine {
     pub can_set: bool,
     /// Whether one is kept that can be removed.
     pub can_remove: bool,
-    /// Whether there is somebody to ask whether it is taken.
+    /// Whether there is one, and somebody to ask whether it is taken.
     pub can_test: bool,
 }
 
@@ -161,7 +161,7 @@ impl KeyLine {
         let from_variable = self.found.as_ref().is_some_and(|found| !is_kept(found));
         self.can_set = self.kept_as.is_some() && !from_variable;
         self.can_remove = self.overridden.is_some() || self.found.as_ref().is_some_and(is_kept);
-        self.can_test = self.used_by == KeyUse::Provider;
+        self.can_test = self.used_by == KeyUse::Provider && self.found.is_some();
     }
 }
 

@@ -87,10 +87,10 @@ async fn every_key_is_listed_with_where_it_comes_from_and_what_it_overrides() {
         &keys,
         expect![[r#"
             Some(Ready) Some(0)
-            local Provider | - | - | set test | 
+            local Provider | - | - | set | 
             mine Provider | Environment("MINE") ? | - | test | 
             openai Provider | Environment("OPENAI_API_KEY") wxyz | - | test | 
-            team Provider | - | - | set test | The key of provider team is not there: no secret is named team-key.
+            team Provider | - | - | set | The key of provider team is not there: no secret is named team-key.
             lab-token Servers(["lab"]) | - | - | set | No secret is named lab-token.
         "#]],
     )
@@ -107,7 +107,7 @@ async fn every_key_is_listed_with_where_it_comes_from_and_what_it_overrides() {
         &keys,
         expect![[r#"
             Some(Ready) Some(4)
-            local Provider | - | - | set test | 
+            local Provider | - | - | set | 
             mine Provider | Environment("MINE") ? | - | test | 
             openai Provider | Environment("OPENAI_API_KEY") wxyz | Memory ijkl | remove test | 
             team Provider | Memory team | - | set remove test | 
