@@ -7,7 +7,12 @@ use longrein_tidy::{Violations, demand_none};
 /// beside it on its own.
 const FLOORS: &[&[&str]] = &[
     &["longrein-protocol"],
-    &["longrein-core", "longrein-keys", "longrein-resident", "longrein-web"],
+    &[
+        "longrein-core",
+        "longrein-keys",
+        "longrein-resident",
+        "longrein-web",
+    ],
     &["longrein-store"],
     &["longrein-runtime"],
     &[

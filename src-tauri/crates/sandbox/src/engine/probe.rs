@@ -1,0 +1,346 @@
+//! What an engine can really hold, measured from inside: some say that they limit and don't.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use longrein_resident::wire::{Limits, Start, Stream};
+use serde::Deserialize;
+
+use super::Engine;
+use crate::container::{
+    Container, ContainerLimits, ContainerSpec, Owner, RunBox, STATE, WORKSPACE,
+};
+use crate::{SandboxError, resident};
+
+/// How long measuring may take inside.
+const MEASURE_LIMIT_MS: u64 = 20_000;
+/// The most that it may say.
+const MEASURED_MAX_BYTES: usize = 64 * 1024;
+/// The file that must be seen inside.
+const TOKEN: &str = "token";
+
+/// What to probe with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The app instance, by which the probe is reaped if this process dies.
+    pub instance: String,
+    /// The image to probe with.
+    pub image: String,
+    /// The limits that must hold.
+    pub limits: ContainerLimits,
+    /// See [`ContainerSpec::shared`].
+    pub shared: PathBuf,
+    /// A folder for the probe's workspace; on the same file system as the runs' own.
+    pub scratch: PathBuf,
+}
+
+/// What was measured, and what is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Everything that is not as it should be.
+    pub lacks: Vec<Lack>,
+    /// Which version of control groups commands see.
+    pub control_groups: u8,
+}
+
+impl Probe {
+    /// Whether commands may run here: a lack of limits is told, a hole in the wall is not taken.
+    ///
+    /// # Errors
+    /// When something is missing without which the box is none.
+    pub fn usable(&self) -> Result<(), SandboxError> {
+        let holes: Vec<String> = self
+            .lacks
+            .iter()
+            .filter(|lack| lack.what.is_hole())
+            .map(|lack| format!("{}; {}", lack.found, lack.remedy))
+            .collect();
+        if holes.is_empty() {
+            return Ok(());
+        }
+        Err(SandboxError::Unusable {
+            why: holes.join(". "),
+        })
+    }
+}
+
+/// One thing that is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// What.
+    pub what: Lacking,
+    /// What was found instead.
+    pub found: String,
+    /// What a person can do.
+    pub remedy: &'static str,
+}
+
+/// What can be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lacking {
+    /// The limit of memory does not hold.
+    MemoryLimit,
+    /// The limit of processes does not hold.
+    ProcessLimit,
+    /// The limit of processors does not hold.
+    CpuLimit,
+    /// Calls of the kernel are not filtered.
+    Seccomp,
+    /// Programs can gain privileges.
+    NoNewPrivileges,
+    /// Commands have capabilities.
+    Capabilities,
+    /// Commands are root.
+    Unprivileged,
+    /// Commands can make user namespaces.
+    UserNamespaces,
+    /// Commands can change the image.
+    ReadOnlyRoot,
+    /// There is a network.
+    NoNetwork,
+    /// Commands can open what receipts lie on.
+    PrivateReceipts,
+    /// The workspace is not the one of this machine.
+    Workspace,
+    /// Commands can't write to the workspace.
+    WritableWorkspace,
+}
+
+impl Lacking {
+    /// Whether the box is none without it.
+    pub fn is_hole(self) -> bool {
+        !matches!(
+            self,
+            Self::MemoryLimit | Self::ProcessLimit | Self::CpuLimit
+        )
+    }
+
+    fn remedy(self, engine: &Engine, control_groups: u8) -> &'static str {
+        match self {
+            Self::MemoryLimit | Self::ProcessLimit | Self::CpuLimit => {
+                if engine.rootless && control_groups == 1 {
+                    "without root, limits need version 2 of control groups: boot with systemd.unified_cgroup_hierarchy=1"
+                } else if engine.rootless {
+                    "let systemd delegate the controllers cpu, memory and pids to users"
+                } else {
+                    "enable the controllers cpu, memory and pids of the kernel's control groups"
+                }
+            }
+            Self::Seccomp => "use an engine and a kernel that are built with seccomp",
+            Self::UserNamespaces | Self::NoNewPrivileges | Self::Capabilities => {
+                "update the engine; it does not do what it is told"
+            }
+            Self::Workspace => {
+                "use an engine on this machine, and share the folder of the workspaces with it"
+            }
+            Self::WritableWorkspace => {
+                "use Podman without root, or Docker with root: here files belong to nobody inside"
+            }
+            Self::Unprivileged | Self::ReadOnlyRoot | Self::NoNetwork | Self::PrivateReceipts => {
+                "update the engine, or use another one"
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Measured {
+    user: u32,
+    memory_bytes: Option<u64>,
+    processes: Option<u64>,
+    cpus_milli: Option<u64>,
+    seccomp: bool,
+    no_new_privileges: bool,
+    capabilities: String,
+    user_namespaces: Option<bool>,
+    root_writable: bool,
+    interfaces: Vec<String>,
+    control_groups: u8,
+    writable: Vec<bool>,
+    openable: Vec<bool>,
+}
+
+impl Engine {
+    /// Makes a container, measures inside what holds, and removes it again.
+    ///
+    /// # Errors
+    /// When nothing can be run at all; what runs but is not held is in the answer.
+    pub async fn probe(&self, wanted: &Wanted) -> Result<Probe, SandboxError> {
+        let workspace = wanted.scratch.join(format!("probe-{}", std::process::id()));
+        let made = std::fs::create_dir_all(&workspace)
+            .and_then(|()| std::fs::write(workspace.join(TOKEN), wanted.instance.as_bytes()));
+        made.map_err(SandboxError::file(&workspace))?;
+        let probed = self.probe_in(wanted, &workspace).await;
+        std::fs::remove_dir_all(&workspace).map_err(SandboxError::file(&workspace))?;
+        probed
+    }
+
+    async fn probe_in(&self, wanted: &Wanted, workspace: &Path) -> Result<Probe, SandboxError> {
+        crate::container::hand_over(workspace)?;
+        let spec = ContainerSpec {
+            owner: Owner {
+                instance: wanted.instance.clone(),
+                run: std::process::id().to_string(),
+                purpose: RunBox::Probe,
+            },
+            image: wanted.image.clone(),
+            workspace: workspace.to_owned(),
+            read_only: false,
+            limits: wanted.limits,
+            shared: wanted.shared.clone(),
+        };
+        let container = Container::ensure(self, &spec).await?;
+        let measured = measure(&container).await;
+        container.remove().await?;
+        let (measured, token) = measured?;
+        Ok(judge(
+            self,
+            wanted,
+            &measured,
+            token == wanted.instance.as_bytes(),
+        ))
+    }
+}
+
+async fn measure(container: &Container) -> Result<(Measured, Vec<u8>), SandboxError> {
+    let (session, _incoming) = container.connect().await?;
+    let start = |id: &str, program: &[&str]| Start {
+        command: id.to_owned(),
+        program: program.iter().map(|word| (*word).to_owned()).collect(),
+        directory: "/".to_owned(),
+        environment: BTreeMap::clone(container.environment()),
+        input: false,
+        merged: false,
+        egress: false,
+        tools: false,
+        limits: Limits {
+            time_ms: MEASURE_LIMIT_MS,
+            output_bytes: MEASURED_MAX_BYTES as u64,
+            file_bytes: MEASURED_MAX_BYTES as u64,
+            open_files: 64,
+            address_space_bytes: None,
+            processes: None,
+        },
+    };
+    session
+        .start(start(
+            "measure",
+            &[resident::INSIDE, "measure", WORKSPACE, STATE],
+        ))
+        .await?;
+    let token = format!("{WORKSPACE}/{TOKEN}");
+    session
+        .start(start(
+            "token",
+            &[resident::INSIDE, "get", &token, "0", "4096"],
+        ))
+        .await?;
+    let json = session
+        .command("measure")
+        .read_all(Stream::Output, MEASURED_MAX_BYTES)
+        .await?;
+    let token = session
+        .command("token")
+        .read_all(Stream::Output, MEASURED_MAX_BYTES)
+        .await?;
+    let measured = serde_json::from_slice(&json).map_err(|error| SandboxError::Unusable {
+        why: format!("what was measured inside can't be read ({error})"),
+    })?;
+    Ok((measured, token))
+}
+
+fn judge(engine: &Engine, wanted: &Wanted, measured: &Measured, sees_token: bool) -> Probe {
+    let limits = &wanted.limits;
+    let limit = |found: Option<u64>| found.map_or("none".to_owned(), |found| found.to_string());
+    let holds = |found: Option<u64>, wanted: u64| found.is_some_and(|found| found <= wanted);
+    let first = |list: &[bool]| list.first().copied().unwrap_or(false);
+    let capabilities = measured.capabilities.trim_start_matches('0');
+    let checks = [
+        (
+            Lacking::MemoryLimit,
+            holds(measured.memory_bytes, limits.memory_bytes),
+            format!(
+                "the limit of memory is {} bytes inside",
+                limit(measured.memory_bytes)
+            ),
+        ),
+        (
+            Lacking::ProcessLimit,
+            holds(measured.processes, u64::from(limits.processes)),
+            format!(
+                "the limit of processes is {} inside",
+                limit(measured.processes)
+            ),
+        ),
+        (
+            Lacking::CpuLimit,
+            holds(measured.cpus_milli, u64::from(limits.cpus_milli)),
+            format!(
+                "the limit in thousandths of a processor is {} inside",
+                limit(measured.cpus_milli)
+            ),
+        ),
+        (
+            Lacking::Seccomp,
+            measured.seccomp,
+            "no filter of kernel calls is set".to_owned(),
+        ),
+        (
+            Lacking::NoNewPrivileges,
+            measured.no_new_privileges,
+            "programs can gain privileges".to_owned(),
+        ),
+        (
+            Lacking::Capabilities,
+            capabilities.is_empty(),
+            format!("commands have the capabilities {capabilities}"),
+        ),
+        (
+            Lacking::Unprivileged,
+            measured.user != 0,
+            "commands are root".to_owned(),
+        ),
+        (
+            Lacking::UserNamespaces,
+            measured.user_namespaces != Some(true),
+            "commands can make user namespaces".to_owned(),
+        ),
+        (
+            Lacking::ReadOnlyRoot,
+            !measured.root_writable,
+            "the root can be written to".to_owned(),
+        ),
+        (
+            Lacking::NoNetwork,
+            measured.interfaces.is_empty(),
+            format!("there are networks: {}", measured.interfaces.join(", ")),
+        ),
+        (
+            Lacking::PrivateReceipts,
+            !measured.openable.get(1).copied().unwrap_or(true),
+            "commands can open the folder of receipts".to_owned(),
+        ),
+        (
+            Lacking::Workspace,
+            sees_token,
+            "the workspace inside is another folder".to_owned(),
+        ),
+        (
+            Lacking::WritableWorkspace,
+            first(&measured.writable),
+            "commands can't write to the workspace".to_owned(),
+        ),
+    ];
+    let lacks = checks
+        .into_iter()
+        .filter(|(_, holds, _)| !holds)
+        .map(|(what, _, found)| Lack {
+            what,
+            found,
+            remedy: what.remedy(engine, measured.control_groups),
+        });
+    Probe {
+        lacks: lacks.collect(),
+        control_groups: measured.control_groups,
+    }
+}

@@ -1,0 +1,23 @@
+mod escape;
+mod life;
+mod place;
+mod resources;
+
+/// Each test on each engine, under the engine's name.
+macro_rules! on_both {
+    ($($name:ident),* $(,)?) => {
+        mod podman {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(super::Place::of("LONGREIN_TEST_PODMAN").await).await;
+            })*
+        }
+        mod docker {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(super::Place::of("LONGREIN_TEST_DOCKER").await).await;
+            })*
+        }
+    };
+}
+use on_both;
