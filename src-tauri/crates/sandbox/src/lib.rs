@@ -1,6 +1,7 @@
 //! The box that a run's commands work in.
 
 pub mod container;
+pub mod egress;
 pub mod engine;
 mod error;
 mod resident;

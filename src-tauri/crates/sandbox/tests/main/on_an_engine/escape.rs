@@ -124,7 +124,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("fsopen", "python3 syscall.py 430 0 0"),
     ("open_tree", "python3 syscall.py 428 -1 0 0"),
     ("another execution domain", "python3 syscall.py 135 8"),
-    ("setting the clock", "! date -s 2001-01-01 2>&1 | grep -q not.permitted"),
+    (
+        "setting the clock",
+        "! date -s 2001-01-01 2>&1 | grep -q not.permitted",
+    ),
     ("setting the clock by call", "python3 syscall.py 227 0 0"),
     ("setting the host's name", "hostname other"),
     (

@@ -1,5 +1,6 @@
 mod escape;
 mod life;
+mod network;
 mod place;
 mod resources;
 
