@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use super::{AppWorld, with_settings};
 use crate::config::{self, Current};
+use crate::keys::Keys;
 use crate::live::LiveHub;
 use crate::paths::Paths;
 
