@@ -6,6 +6,7 @@ pub mod engine;
 mod error;
 mod resident;
 pub mod session;
+pub mod snapshot;
 
 pub use error::SandboxError;
 pub use longrein_resident::wire;
