@@ -10,7 +10,7 @@ use longrein_core::agent_file::Problem;
 use longrein_core::policy::is_granted;
 use longrein_core::run::Run;
 use longrein_keys::Masker;
-use longrein_mcp::{McpServer, ServerConfig};
+use longrein_mcp::{McpServer, NobodyThere, ProcessConfig, Reach, ServerConfig};
 use longrein_protocol::agent::{AgentSpec, ToolSettings};
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::{BlobHash, RunId, ToolSpec};
@@ -202,11 +202,16 @@ impl AppWorld {
         })?;
         let started = McpServer::start(ServerConfig {
             name: name.to_owned(),
-            command: config.command.clone(),
-            env,
+            reach: Reach::Process(ProcessConfig {
+                command: config.command.clone(),
+                env,
+                groups_file: self.paths.groups_file(),
+                hidden: vec![self.paths.data.clone()],
+            }),
             trusted: config.trusted,
-            cwd: workspace,
-            groups_file: self.paths.groups_file(),
+            workspace,
+            limits: longrein_mcp::Limits::default(),
+            person: Arc::new(NobodyThere),
         });
         let server = Arc::new(started.await.map_err(|error| Unavailable {
             message: crate::error::sentence(&error.to_string()),

@@ -50,6 +50,22 @@ fn skip_escape(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
+/// Whether a character shows nothing and yet says something to a model: zero width, direction,
+/// tags, selectors of variants and other format characters.
+pub(crate) fn is_hidden(letter: char) -> bool {
+    matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Removes what a person would not see.
+pub(crate) fn without_hidden(text: &str) -> String {
+    text.chars().filter(|letter| !is_hidden(*letter)).collect()
+}
+
 /// The first `limit` bytes, cut on a character boundary, with an ellipsis when something is gone.
 pub(crate) fn head(text: &str, limit: usize) -> String {
     if text.len() <= limit {

@@ -90,25 +90,81 @@ pub enum McpError {
         command: String,
     },
     /// It did not answer in time.
-    #[error(
-        "MCP server “{server}” did not answer within {limit_seconds} s{said}. Check that its command starts an MCP server that speaks over standard input and output."
-    )]
+    #[error("MCP server “{server}” did not answer within {limit_seconds} s{said}.{hint}")]
     Silent {
         /// The server.
         server: String,
         /// How long it had.
         limit_seconds: u64,
-        /// Its last words, with a comma before them, or nothing.
+        /// Its last words, with a semicolon before them, or nothing.
         said: String,
+        /// What to look at, with a space before it, or nothing.
+        hint: &'static str,
     },
     /// What it answered is not MCP.
-    #[error(
-        "MCP server “{server}” does not speak MCP as it should: {reason}. Check that its command starts an MCP server that speaks over standard input and output."
-    )]
+    #[error("MCP server “{server}” does not speak MCP as it should: {reason}.{hint}")]
     Protocol {
         /// The server.
         server: String,
         /// What was off.
         reason: String,
+        /// What to look at, with a space before it, or nothing.
+        hint: &'static str,
+    },
+    /// Its address can't be used.
+    #[error(
+        "MCP server “{server}” can't be reached at {url}: {why}. Correct url in [mcp.{server}]."
+    )]
+    Address {
+        /// The server.
+        server: String,
+        /// The address, without what may be a key.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A header can't be sent.
+    #[error(
+        "MCP server “{server}” was not asked, because the header “{header}” can't be sent: its name or value has characters that no header has. Correct headers in [mcp.{server}], or the secret that it names."
+    )]
+    Header {
+        /// The server.
+        server: String,
+        /// The header's name as written.
+        header: String,
+    },
+    /// Nothing answers at its address.
+    #[error(
+        "MCP server “{server}” can't be reached at {url}: {reason}. Check the connection and url in [mcp.{server}]."
+    )]
+    Unreachable {
+        /// The server.
+        server: String,
+        /// The address, without what may be a key.
+        url: String,
+        /// What failed.
+        reason: String,
+    },
+    /// It wants to know who asks.
+    #[error(
+        "MCP server “{server}” at {url} wants to know who you are. Sign in with: longrein mcp login {server}. If it takes a key, keep it with longrein keys set and name it under headers in [mcp.{server}]."
+    )]
+    SignIn {
+        /// The server.
+        server: String,
+        /// The address, without what may be a key.
+        url: String,
+        /// What it said of how to sign in (the header `WWW-Authenticate`).
+        challenge: Option<String>,
+    },
+    /// It speaks the older way only.
+    #[error(
+        "MCP server “{server}” at {url} speaks only the older way, HTTP with server-sent events, which was given up in 2025 and is not spoken here. Ask its makers for the address that speaks streamable HTTP; it often ends in /mcp."
+    )]
+    OldWay {
+        /// The server.
+        server: String,
+        /// The address, without what may be a key.
+        url: String,
     },
 }

@@ -52,6 +52,11 @@ impl Group {
         group
     }
 
+    /// Its number.
+    pub(crate) fn number(&self) -> u32 {
+        self.leader.as_raw_nonzero().get().cast_unsigned()
+    }
+
     fn tell_watchdog(&self) {
         let mut watchdog = self.watchdog.lock().unwrap_or_else(PoisonError::into_inner);
         let stdin = watchdog.as_mut().and_then(|child| child.stdin.as_mut());

@@ -1,7 +1,9 @@
 //! What tools a server has: every page of its list, each tool judged for itself.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use jsonschema::Validator;
 use rmcp::model::{
     ClientRequest, CustomResult, ListToolsRequest, PaginatedRequestParams, ServerResult, Tool,
 };
@@ -9,6 +11,9 @@ use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::Value;
 
 use crate::clean::{head, plain};
+use crate::definition::Definition;
+use crate::schema;
+use crate::suspicion::{self, Flag};
 
 /// The most pages that are read.
 const PAGES_MAX: usize = 64;
@@ -18,9 +23,6 @@ const TOOLS_MAX: usize = 512;
 
 /// The longest name of a tool.
 const NAME_BYTES_MAX: usize = 128;
-
-/// The largest schema; a larger one would fill the model's window by itself.
-const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 
 /// The longest part of an explanation.
 const REASON_BYTES: usize = 300;
@@ -34,11 +36,23 @@ pub struct ToolProblem {
     pub message: String,
 }
 
+/// A tool that can be used.
+pub(crate) struct Listed {
+    pub(crate) tool: Tool,
+    pub(crate) definition: Definition,
+    /// What checks its structured results, where it says what they look like.
+    pub(crate) output: Option<Arc<Validator>>,
+    /// What a person should see of its words.
+    pub(crate) flags: Vec<Flag>,
+}
+
 /// The tools of a server.
 #[derive(Default)]
 pub(crate) struct Listing {
     /// Those that can be used, in the server's order.
-    pub(crate) tools: Vec<Tool>,
+    pub(crate) tools: Vec<Listed>,
+    /// Whether it has resources.
+    pub(crate) has_resources: bool,
     /// Those that can't.
     pub(crate) problems: Vec<ToolProblem>,
     names: BTreeSet<String>,
@@ -48,9 +62,11 @@ pub(crate) struct Listing {
 /// Reads the whole list.
 pub(crate) async fn read(peer: &Peer<RoleClient>) -> Result<Listing, ServiceError> {
     let mut listing = Listing::default();
-    let has_tools = peer
-        .peer_info()
-        .is_none_or(|info| info.capabilities.tools.is_some());
+    let info = peer.peer_info();
+    listing.has_resources = info
+        .as_ref()
+        .is_some_and(|info| info.capabilities.resources.is_some());
+    let has_tools = info.is_none_or(|info| info.capabilities.tools.is_some());
     if !has_tools {
         return Ok(listing);
     }
@@ -147,13 +163,36 @@ impl Listing {
         } else if let Some(message) = schema_fault(&tool) {
             self.lose(&name, message);
         } else if self.names.insert(name.clone()) {
-            self.tools.push(tool);
+            let output = self.output_of(&tool);
+            self.tools.push(Listed {
+                definition: Definition::of(&tool),
+                flags: suspicion::of_tool(&tool),
+                output,
+                tool,
+            });
         } else {
             self.lose(
                 &name,
                 "Another tool of this server has the same name.".to_owned(),
             );
         }
+    }
+
+    /// What checks a tool's structured results. A schema that can't be used is said, and the tool is
+    /// kept: its results are then taken as they are.
+    fn output_of(&mut self, tool: &Tool) -> Option<Arc<Validator>> {
+        let schema = Value::Object(tool.output_schema.as_ref()?.as_ref().clone());
+        if let Some(fault) = schema::fault("Its outputSchema", &schema) {
+            let message = format!("{fault} Its results are taken as they are.");
+            self.lose(&tool.name, message);
+            return None;
+        }
+        jsonschema::validator_for(&schema).ok().map(Arc::new)
+    }
+
+    /// The tool of this name.
+    pub(crate) fn named(&self, name: &str) -> Option<&Listed> {
+        self.tools.iter().find(|listed| listed.tool.name == name)
     }
 
     fn lose(&mut self, tool: &str, message: String) {
@@ -167,18 +206,10 @@ impl Listing {
 /// What is wrong with a tool's schema, in a sentence.
 fn schema_fault(tool: &Tool) -> Option<String> {
     let schema = Value::Object(tool.input_schema.as_ref().clone());
-    let bytes = schema.to_string().len();
-    if bytes > SCHEMA_BYTES_MAX {
-        return Some(format!(
-            "Its inputSchema has {bytes} bytes; at most {SCHEMA_BYTES_MAX} are taken."
-        ));
-    }
     if schema.get("type").is_some_and(|kind| kind != "object") {
         return Some("Its inputSchema does not describe an object.".to_owned());
     }
-    jsonschema::validator_for(&schema)
-        .err()
-        .map(|error| format!("Its inputSchema is not a JSON Schema: {error}."))
+    schema::fault("Its inputSchema", &schema)
 }
 
 #[cfg(test)]
@@ -196,7 +227,7 @@ mod tests {
         let names = listing
             .tools
             .iter()
-            .map(|tool| tool.name.to_string())
+            .map(|listed| listed.tool.name.to_string())
             .collect();
         let problems = listing
             .problems
@@ -217,7 +248,7 @@ mod tests {
             {"name": "array", "inputSchema": {"type": "array"}},
             {"name": "keyword", "inputSchema": {"type": "object", "required": 7}},
             {"name": "elsewhere", "inputSchema": {"$ref": "https://example.invalid/s.json"}},
-            {"name": "large", "inputSchema": {"description": "x".repeat(SCHEMA_BYTES_MAX)}},
+            {"name": "large", "inputSchema": {"description": "x".repeat(schema::SCHEMA_BYTES_MAX)}},
             {"name": "\u{1b}[31mred", "inputSchema": {}},
             {"name": "", "inputSchema": {}},
             good, good,

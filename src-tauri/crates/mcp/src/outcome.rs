@@ -1,8 +1,14 @@
 //! What a server answers to a call, as the harness's words.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use jsonschema::Validator;
 use longrein_protocol::ToolErrorClass;
-use longrein_runtime::ports::{Part, ToolError, ToolOutput};
-use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData, ResourceContents};
+use longrein_protocol::media::{MEDIA_ITEM_BYTES, MEDIA_ITEMS_PER_MESSAGE};
+use longrein_runtime::ports::{NewMedia, Part, ToolError, ToolOutput};
+use rmcp::model::{
+    CallToolResult, ContentBlock, ErrorCode, ErrorData, ReadResourceResult, ResourceContents,
+};
 
 use crate::clean::{Secrets, head, plain};
 
@@ -19,25 +25,40 @@ const META_RECEIPT: &str = "longrein/receipt";
 /// The longest receipt; a longer one is no name.
 const RECEIPT_BYTES: usize = 1_000;
 
-/// Takes a result: its texts joined, its structured content as JSON, and a note for each part
-/// that is no text.
+/// How much of why a structured result does not fit is said.
+const MISFIT_BYTES: usize = 300;
+
+/// Takes a result: its texts joined, its structured content as JSON, what is an image, a document
+/// or a recording as such, and a note for each part that no model takes. `output` checks the
+/// structured content; what does not fit is shown all the same, with a word, since the tool did
+/// what it did.
 pub(crate) fn of_result(
     result: CallToolResult,
+    output: Option<&Validator>,
     secrets: &Secrets,
 ) -> Result<ToolOutput, ToolError> {
     let failed = result.is_error.unwrap_or(false);
-    let mut texts: Vec<String> = result.content.iter().map(words_of).collect();
+    let mut gathered = Gathered::default();
+    for block in &result.content {
+        gathered.take(block);
+    }
     if let Some(structured) = &result.structured_content {
         // Servers repeat structured content as a text for clients that don't know it.
-        let repeated = texts.iter().any(|text| {
+        let repeated = gathered.texts.iter().any(|text| {
             serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value == *structured)
         });
         if !repeated {
-            texts.push(structured.to_string());
+            gathered.texts.push(structured.to_string());
         }
     }
-    let text = secrets.mask(plain(&texts.join("\n")));
+    if let Some(note) = output
+        .filter(|_| !failed)
+        .and_then(|output| misfit(&result, output))
+    {
+        gathered.texts.insert(0, note);
+    }
     if failed {
+        let text = secrets.mask(plain(&gathered.texts.join("\n")));
         let message = if text.trim().is_empty() {
             "The tool failed and did not say why.".to_owned()
         } else {
@@ -45,31 +66,77 @@ pub(crate) fn of_result(
         };
         return Err(ToolError::new(ToolErrorClass::Failed, message));
     }
+    let receipt = receipt_of(&result, secrets);
     Ok(ToolOutput {
-        outcome: outcome_of(&text),
-        parts: vec![Part::Text(text)],
-        receipt: receipt_of(&result, secrets),
-        ..ToolOutput::default()
+        receipt,
+        ..gathered.output(secrets)
     })
 }
 
-fn receipt_of(result: &CallToolResult, secrets: &Secrets) -> Option<String> {
-    let said = result.meta.as_ref()?.0.get(META_RECEIPT)?.as_str()?;
-    let receipt = secrets.mask(plain(said));
-    let is_name = !receipt.trim().is_empty() && receipt.len() <= RECEIPT_BYTES;
-    is_name.then_some(receipt)
+/// Takes a resource that was read.
+pub(crate) fn of_resource(uri: &str, read: ReadResourceResult, secrets: &Secrets) -> ToolOutput {
+    let mut gathered = Gathered::default();
+    for contents in &read.contents {
+        match contents {
+            ResourceContents::TextResourceContents { text, .. } => {
+                gathered.texts.push(text.clone());
+            }
+            contents => gathered.take_contents(contents),
+        }
+    }
+    ToolOutput {
+        place: Some(secrets.mask(plain(uri))),
+        ..gathered.output(secrets)
+    }
 }
 
-/// One part of a result in words.
-fn words_of(block: &ContentBlock) -> String {
-    match block {
-        ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::Image(image) => left_out("image", &image.mime_type, image.data.len()),
-        ContentBlock::Audio(audio) => left_out("audio", &audio.mime_type, audio.data.len()),
-        ContentBlock::ResourceLink(link) => format!("[resource {}: {}]", link.name, link.uri),
-        ContentBlock::Resource(embedded) => match &embedded.resource {
+/// Why a structured result is not what the tool says its results are.
+fn misfit(result: &CallToolResult, output: &Validator) -> Option<String> {
+    let why = match &result.structured_content {
+        None => "there is none".to_owned(),
+        Some(structured) => {
+            let error = output.iter_errors(structured).next()?;
+            let place = error.instance_path().to_string();
+            head(&plain(&format!("at “{place}”: {error}")), MISFIT_BYTES)
+        }
+    };
+    Some(format!(
+        "[the structured result is not what this tool says its results are: {why}]"
+    ))
+}
+
+/// The parts of a result as they are gathered.
+#[derive(Default)]
+struct Gathered {
+    texts: Vec<String>,
+    media: Vec<NewMedia>,
+}
+
+impl Gathered {
+    fn take(&mut self, block: &ContentBlock) {
+        match block {
+            ContentBlock::Text(text) => self.texts.push(text.text.clone()),
+            ContentBlock::Image(image) => {
+                self.take_bytes("image", "", &image.mime_type, &image.data)
+            }
+            ContentBlock::Audio(audio) => {
+                self.take_bytes("audio", "", &audio.mime_type, &audio.data)
+            }
+            ContentBlock::ResourceLink(link) => {
+                self.texts
+                    .push(format!("[resource {}: {}]", link.name, link.uri));
+            }
+            ContentBlock::Resource(embedded) => self.take_contents(&embedded.resource),
+            _ => self
+                .texts
+                .push("[a part of an unknown kind was left out]".to_owned()),
+        }
+    }
+
+    fn take_contents(&mut self, contents: &ResourceContents) {
+        match contents {
             ResourceContents::TextResourceContents { uri, text, .. } => {
-                format!("[resource {uri}]\n{text}")
+                self.texts.push(format!("[resource {uri}]\n{text}"));
             }
             ResourceContents::BlobResourceContents {
                 uri,
@@ -78,20 +145,76 @@ fn words_of(block: &ContentBlock) -> String {
                 ..
             } => {
                 let kind = mime_type.as_deref().unwrap_or("application/octet-stream");
-                format!("[resource {uri}: {}]", left_out("file", kind, blob.len()))
+                self.take_bytes("file", uri, kind, blob);
             }
-            _ => "[a resource of an unknown kind was left out]".to_owned(),
-        },
-        _ => "[a part of an unknown kind was left out]".to_owned(),
+            _ => self
+                .texts
+                .push("[a resource of an unknown kind was left out]".to_owned()),
+        }
+    }
+
+    /// Takes bytes that came in base64, four letters for three bytes. What no model takes, or is
+    /// too large or too much, becomes a note.
+    fn take_bytes(&mut self, what: &str, name: &str, media_type: &str, letters: &str) {
+        let about = letters.len() / 4 * 3;
+        let of = if name.is_empty() {
+            what.to_owned()
+        } else {
+            format!("{what} {name}")
+        };
+        let fits = u64::try_from(about).is_ok_and(|bytes| bytes <= MEDIA_ITEM_BYTES)
+            && self.media.len() < MEDIA_ITEMS_PER_MESSAGE;
+        let bytes = fits.then(|| decoded(letters)).flatten();
+        if let Some(media) = bytes.and_then(|bytes| NewMedia::of(bytes, plain(name))) {
+            self.media.push(media);
+        } else {
+            self.texts.push(format!(
+                "[{of} left out: {media_type}, about {about} bytes]"
+            ));
+        }
+    }
+
+    fn output(self, secrets: &Secrets) -> ToolOutput {
+        let text = secrets.mask(plain(&self.texts.join("\n")));
+        let mut outcome = outcome_of(&text);
+        if !self.media.is_empty() {
+            let words: Vec<String> = self.media.iter().map(NewMedia::in_words).collect();
+            outcome = if text.trim().is_empty() {
+                words.join(", ")
+            } else {
+                format!("{outcome}, {}", words.join(", "))
+            };
+        }
+        let mut parts = Vec::with_capacity(self.media.len() + 1);
+        if !text.is_empty() || self.media.is_empty() {
+            parts.push(Part::Text(text));
+        }
+        parts.extend(
+            self.media
+                .into_iter()
+                .map(|media| Part::Media(Box::new(media))),
+        );
+        ToolOutput {
+            outcome,
+            parts,
+            ..ToolOutput::default()
+        }
     }
 }
 
-/// A note in the place of bytes; they come in base64, four letters for three bytes.
-fn left_out(what: &str, media_type: &str, base64_letters: usize) -> String {
-    format!(
-        "[{what} left out: {media_type}, about {} bytes]",
-        base64_letters / 4 * 3
-    )
+fn decoded(letters: &str) -> Option<Vec<u8>> {
+    let letters = letters.trim();
+    STANDARD
+        .decode(letters)
+        .or_else(|_| STANDARD_NO_PAD.decode(letters))
+        .ok()
+}
+
+fn receipt_of(result: &CallToolResult, secrets: &Secrets) -> Option<String> {
+    let said = result.meta.as_ref()?.0.get(META_RECEIPT)?.as_str()?;
+    let receipt = secrets.mask(plain(said));
+    let is_name = !receipt.trim().is_empty() && receipt.len() <= RECEIPT_BYTES;
+    is_name.then_some(receipt)
 }
 
 fn outcome_of(text: &str) -> String {
@@ -126,7 +249,7 @@ mod tests {
 
     fn output(result: serde_json::Value) -> Result<(String, String), ToolError> {
         let result = serde_json::from_value(result).unwrap();
-        let output = of_result(result, &Secrets::default())?;
+        let output = of_result(result, None, &Secrets::default())?;
         let [Part::Text(text)] = output.parts.as_slice() else {
             panic!("one text expected");
         };
@@ -167,7 +290,9 @@ mod tests {
         let receipt = |meta: serde_json::Value| {
             let result = json!({"content": [], "_meta": meta});
             let result = serde_json::from_value(result).unwrap();
-            of_result(result, &Secrets::default()).unwrap().receipt
+            of_result(result, None, &Secrets::default())
+                .unwrap()
+                .receipt
         };
         let said = receipt(json!({"longrein/receipt": "post-7\u{1b}[2J"}));
         assert_eq!(said.as_deref(), Some("post-7"));

@@ -1,464 +1,318 @@
-//! A running server.
+//! A server of the person's: reached when it is started, reached again when it was lost.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use longrein_protocol::HARNESS_VERSION;
 use longrein_protocol::ToolErrorClass;
 use longrein_protocol::agent::ToolSettings;
 use longrein_runtime::ports::{Tool, ToolError};
-use longrein_store::groups::{MARK, mark_value, note_group};
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
-use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RoleClient, RunningService,
-    RunningServiceCancellationToken, ServiceError,
-};
-use tokio::process::{ChildStdin, ChildStdout, Command};
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::Instant;
 
-use crate::bounded::{BoundedLines, LINE_BYTES_MAX};
-use crate::clean::{Secrets, head, plain};
+use crate::clean::Secrets;
+use crate::config::ServerConfig;
+use crate::confine::Confinement;
+use crate::definition::Definition;
 use crate::error::McpError;
-use crate::group::{Group, start_watchdog};
-use crate::leader::Leader;
-use crate::listing::{self, Listing, ToolProblem};
-use crate::stderr::LastWords;
+use crate::listing::{Listing, ToolProblem};
+use crate::live::Live;
+use crate::memory;
+use crate::prompts::{self, Prompt};
+use crate::resources;
+use crate::suspicion::Flag;
 use crate::tool::McpTool;
 
-/// How long a server has from its start until its tools are listed.
-const START_LIMIT: Duration = Duration::from_secs(20);
+/// How long the second attempt to reach a lost server waits; each later one waits twice as long.
+const WAIT_FIRST: Duration = Duration::from_secs(1);
 
-/// How long a server may take to end by itself after its input was closed.
-const CLOSE_GRACE: Duration = Duration::from_millis(1_500);
+/// The longest wait between two attempts.
+const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// How long what a server has written before it ended is still read.
-const DRAIN_LIMIT: Duration = Duration::from_secs(2);
-
-/// How long anything waits for a killed server to be gone.
-const GONE_LIMIT: Duration = Duration::from_secs(5);
-
-/// The longest name of a server.
-const NAME_LETTERS_MAX: usize = 40;
-
-/// The longest reason that a message carries.
-const REASON_BYTES: usize = 600;
-
-/// What a server gets from our own environment; all else is granted by name.
-const PASSED_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
-
-/// How to start a server.
-#[derive(Clone)]
-pub struct ServerConfig {
-    /// The name before the dot of its tools' names.
-    pub name: String,
-    /// The program and its arguments.
-    pub command: Vec<String>,
-    /// The variables that the person granted, with their values; the values are masked in
-    /// whatever the server says.
-    pub env: BTreeMap<String, String>,
-    /// Whether the person believes what the server says about its tools.
-    pub trusted: bool,
-    /// The folder that it works in: the run's workspace.
-    pub cwd: PathBuf,
-    /// The file where process groups are noted (`longrein_store::groups::groups_file`). Its folder
-    /// must exist.
-    pub groups_file: PathBuf,
-}
+/// A server that lived for so long was not at fault from the start: its attempts are counted anew.
+const STEADY: Duration = Duration::from_secs(60);
 
 /// A running server. It ends with its whole process group when this is closed or dropped, even
-/// while tools of it are still held; those then answer that it has ended.
+/// while tools of it are still held; those then answer that it was closed.
+///
+/// When it ends by itself, or the connection is lost, the next call reaches it again, with growing
+/// pauses when that fails.
 pub struct McpServer {
-    connection: Arc<Connection>,
-    listing: Listing,
+    link: Arc<Link>,
 }
 
 impl McpServer {
-    /// Starts the server and lists its tools. Must be called within a Tokio runtime. Nothing is
-    /// sent to it before its process group is on record.
+    /// Starts or reaches the server and lists its tools. Must be called within a Tokio runtime.
+    /// Nothing is sent to a program before its process group is on record.
+    ///
+    /// # Errors
+    /// [`McpError`], which says what would mend it.
     pub async fn start(config: ServerConfig) -> Result<Self, McpError> {
-        check(&config)?;
-        let secrets = Secrets::of(config.env.values());
-        let words = LastWords::new(secrets.clone());
-        let Spawned {
-            mut leader,
-            group,
-            stdin,
-            stdout,
-            mut listening,
-        } = spawn(&config, &words)?;
-        let group = Arc::new(group);
-        let fault = Arc::new(OnceLock::new());
-        let transport = (
-            BoundedLines::new(stdout, LINE_BYTES_MAX, fault.clone()),
-            stdin,
-        );
-        let greeted = tokio::select! {
-            greeted = timeout(START_LIMIT, greet(transport)) => greeted,
-            () = leader.ended() => Ok(Err(Failure::Closed)),
-        };
-        match greeted {
-            Ok(Ok((service, listing))) => {
-                let (ended, ending) = watch::channel(None);
-                let connection = Arc::new(Connection {
-                    name: config.name,
-                    trusted: config.trusted,
-                    secrets,
-                    peer: service.peer().clone(),
-                    group: group.clone(),
-                    ending,
-                    close: Mutex::new(Some(service.cancellation_token())),
-                });
-                let warden = Warden {
-                    leader,
-                    group,
-                    words,
-                    listening,
-                    fault,
-                    ended,
-                };
-                tokio::spawn(warden.watch(service));
-                Ok(Self {
-                    connection,
-                    listing,
-                })
-            }
-            failed => {
-                let failure = failed.map_or(Failure::Silent, |result| {
-                    result.err().unwrap_or(Failure::Closed)
-                });
-                let exited = timeout(CLOSE_GRACE, leader.ended()).await.is_ok();
-                group.end();
-                let status = leader.reap(GONE_LIMIT).await;
-                let _ = timeout(DRAIN_LIMIT, &mut listening).await;
-                let reason = reason(fault.get(), status.filter(|_| exited), &words);
-                Err(failure.into_error(&config, reason, &words))
-            }
-        }
+        config.check()?;
+        let live = Live::open(&config).await?;
+        Ok(Self {
+            link: Arc::new(Link::new(config, live)),
+        })
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.connection.name
+        self.link.name()
     }
 
-    /// Its tools, with what the person says of each (`[tools."server.tool"]`) filled in.
+    /// Its tools as it lists them now, with what the person says of each
+    /// (`[tools."server.tool"]`) filled in, and two to list and read its resources where it has
+    /// any and no tools of these names.
     pub fn tools(&self, settings: &BTreeMap<String, ToolSettings>) -> Vec<Arc<dyn Tool>> {
-        self.listing
-            .tools
-            .iter()
-            .map(|tool| {
-                let tool = McpTool::new(tool, settings, self.connection.clone());
-                Arc::new(tool) as Arc<dyn Tool>
-            })
-            .collect()
+        let listing = self.link.listing();
+        let mut tools: Vec<Arc<dyn Tool>> = Vec::with_capacity(listing.tools.len());
+        for listed in &listing.tools {
+            tools.push(Arc::new(McpTool::new(listed, settings, self.link.clone())));
+        }
+        if listing.has_resources {
+            tools.extend(resources::tools(&listing, settings, &self.link));
+        }
+        tools
     }
 
     /// The tools that it offers and that can't be used.
-    pub fn problems(&self) -> &[ToolProblem] {
-        &self.listing.problems
+    pub fn problems(&self) -> Vec<ToolProblem> {
+        self.link.listing().problems.clone()
+    }
+
+    /// What each of its tools is, as the server says it: what a person approves.
+    pub fn definitions(&self) -> Vec<Definition> {
+        let listing = self.link.listing();
+        let definitions = listing.tools.iter().map(|listed| &listed.definition);
+        definitions.cloned().collect()
+    }
+
+    /// What a person should see of its tools' words before they trust them.
+    pub fn flags(&self) -> Vec<Flag> {
+        let listing = self.link.listing();
+        let flags = listing.tools.iter().flat_map(|listed| &listed.flags);
+        flags.cloned().collect()
+    }
+
+    /// The version of the protocol that is spoken, as a date.
+    pub fn protocol_version(&self) -> Option<String> {
+        let info = self.link.current()?.peer.peer_info()?;
+        Some(info.protocol_version.to_string())
+    }
+
+    /// Prompts that it offers to the person.
+    ///
+    /// # Errors
+    /// When it can't be reached or does not answer.
+    pub async fn prompts(&self) -> Result<Vec<Prompt>, ToolError> {
+        prompts::list(&self.link).await
     }
 
     /// Why it has ended; `None` while it runs.
     pub fn ended(&self) -> Option<String> {
-        self.connection.ending.borrow().clone()
+        match self.link.current() {
+            Some(live) => live.ended(),
+            None => Some(CLOSED.to_owned()),
+        }
+    }
+
+    /// Whether its program is kept away from the data folder; `None` where there is no program.
+    pub fn confinement(&self) -> Option<Confinement> {
+        Some(self.link.current()?.program.as_ref()?.confinement.clone())
+    }
+
+    /// The last 64 KB that its program wrote to standard error, safe to show; `None` where there is
+    /// no program.
+    pub fn last_words(&self) -> Option<String> {
+        Some(self.link.current()?.program.as_ref()?.words.all())
+    }
+
+    /// The memory that its program and what that started hold, in bytes; `None` where that can't
+    /// be told.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        memory::of_group(self.link.current()?.program.as_ref()?.group.number())
     }
 
     /// Closes its input, waits a moment for it to end by itself, and ends its process group.
     pub async fn close(&self) {
-        self.connection.close();
-        let mut ending = self.connection.ending.clone();
-        let limit = CLOSE_GRACE + GONE_LIMIT;
-        // Whether it ended in time or not, nothing of it is left after this.
-        let _ = timeout(limit, ending.wait_for(Option::is_some)).await;
-        self.connection.group.end();
+        if let Some(live) = self.link.retire() {
+            live.close().await;
+        }
     }
 }
 
 impl Drop for McpServer {
     fn drop(&mut self) {
-        self.connection.close();
-        self.connection.group.end();
+        if let Some(live) = self.link.retire() {
+            live.begin_to_close();
+            if let Some(program) = &live.program {
+                program.group.end();
+            }
+        }
     }
 }
+
+/// What is said of a server that was closed by us.
+const CLOSED: &str = "it was closed";
 
 /// What the tools of a server share.
-pub(crate) struct Connection {
-    name: String,
-    trusted: bool,
+pub(crate) struct Link {
+    config: ServerConfig,
     secrets: Secrets,
-    peer: Peer<RoleClient>,
-    group: Arc<Group>,
-    ending: watch::Receiver<Option<String>>,
-    /// Ends the connection; gone once it was used.
-    close: Mutex<Option<RunningServiceCancellationToken>>,
+    current: Mutex<Option<Arc<Live>>>,
+    /// What it offered when it was last there.
+    last: Mutex<Arc<Listing>>,
+    attempts: tokio::sync::Mutex<Attempts>,
+    is_retired: AtomicBool,
 }
 
-impl Connection {
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+/// How often a lost server was tried to be reached.
+struct Attempts {
+    /// In a row, without a steady life in between.
+    count: u32,
+    opened: Instant,
+    not_before: Instant,
+    why: String,
+}
+
+impl Link {
+    fn new(config: ServerConfig, live: Arc<Live>) -> Self {
+        let now = Instant::now();
+        Self {
+            secrets: config.secrets(),
+            last: Mutex::new(live.listing()),
+            current: Mutex::new(Some(live)),
+            attempts: tokio::sync::Mutex::new(Attempts {
+                count: 0,
+                opened: now,
+                not_before: now,
+                why: String::new(),
+            }),
+            is_retired: AtomicBool::new(false),
+            config,
+        }
     }
 
-    pub(crate) fn is_trusted(&self) -> bool {
-        self.trusted
+    pub(crate) fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    pub(crate) fn config(&self) -> &ServerConfig {
+        &self.config
     }
 
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.secrets
     }
 
-    /// The way to the server; `None` once it has ended or was closed.
-    pub(crate) fn peer(&self) -> Option<&Peer<RoleClient>> {
-        let is_open = lock(&self.close).is_some()
-            && self.ending.borrow().is_none()
-            && !self.peer.is_transport_closed();
-        is_open.then_some(&self.peer)
+    fn current(&self) -> Option<Arc<Live>> {
+        lock(&self.current).clone()
     }
 
-    /// The error of a call that never reached the server.
-    pub(crate) async fn gone(&self, tool: &str) -> ToolError {
-        let why = self.why_ended().await;
-        ToolError::new(
-            ToolErrorClass::Temporary,
-            format!("{tool} was not called: its server has ended ({why})."),
-        )
-    }
-
-    /// Waits a moment until it is known why the server ended.
-    pub(crate) async fn why_ended(&self) -> String {
-        let mut ending = self.ending.clone();
-        match timeout(DRAIN_LIMIT + CLOSE_GRACE, ending.wait_for(Option::is_some)).await {
-            Ok(Ok(why)) => why.clone().unwrap_or_default(),
-            _ => "the connection was closed".to_owned(),
+    fn listing(&self) -> Arc<Listing> {
+        if let Some(live) = self.current() {
+            *lock(&self.last) = live.listing();
         }
+        lock(&self.last).clone()
     }
 
-    fn close(&self) {
-        if let Some(close) = lock(&self.close).take() {
-            close.cancel();
-        }
+    /// Ends it for good: nothing reaches it again.
+    fn retire(&self) -> Option<Arc<Live>> {
+        self.is_retired.store(true, Ordering::SeqCst);
+        lock(&self.current).take()
     }
+
+    /// The way to the server, which is reached again when it was lost.
+    ///
+    /// # Errors
+    /// Why `tool` was not called.
+    pub(crate) async fn live(&self, tool: &str) -> Result<Arc<Live>, ToolError> {
+        if let Some(live) = self.current().filter(|live| live.is_open()) {
+            return Ok(live);
+        }
+        let mut attempts = self.attempts.lock().await;
+        if self.is_retired.load(Ordering::SeqCst) {
+            return Err(not_called(
+                tool,
+                &format!("its server has ended ({CLOSED})"),
+            ));
+        }
+        let lost = self.current();
+        if let Some(live) = lost.clone().filter(|live| live.is_open()) {
+            return Ok(live);
+        }
+        let now = Instant::now();
+        if now < attempts.not_before {
+            let seconds = (attempts.not_before - now).as_secs() + 1;
+            let why = format!(
+                "its server has ended ({}) and is reached again in {seconds} s at the earliest",
+                attempts.why
+            );
+            return Err(not_called(tool, &why));
+        }
+        if let Some(lost) = lost {
+            attempts.why = lost.why_ended().await;
+            // Nothing of what was lost may live on beside what comes.
+            lost.close().await;
+        }
+        if now.duration_since(attempts.opened) > STEADY {
+            attempts.count = 0;
+        }
+        attempts.count = attempts.count.saturating_add(1);
+        attempts.not_before = now + wait(attempts.count);
+        let opened = Live::open(&self.config).await.map_err(|error| {
+            attempts.why = error.to_string();
+            unreachable(tool, &error)
+        })?;
+        attempts.opened = Instant::now();
+        if self.is_retired.load(Ordering::SeqCst) {
+            opened.close().await;
+            return Err(not_called(
+                tool,
+                &format!("its server has ended ({CLOSED})"),
+            ));
+        }
+        *lock(&self.current) = Some(opened.clone());
+        Ok(opened)
+    }
+}
+
+/// How long after an attempt the next one waits; none after the first.
+fn wait(count: u32) -> Duration {
+    match count {
+        0 | 1 => Duration::ZERO,
+        count => WAIT_MAX.min(WAIT_FIRST.saturating_mul(1 << (count - 2).min(16))),
+    }
+}
+
+/// The error of a call that never reached the server.
+pub(crate) fn not_called(tool: &str, why: &str) -> ToolError {
+    ToolError::new(
+        ToolErrorClass::Temporary,
+        format!("{tool} was not called: {why}."),
+    )
+}
+
+fn unreachable(tool: &str, error: &McpError) -> ToolError {
+    let class = match error {
+        McpError::SignIn { .. } => ToolErrorClass::NotPermitted,
+        _ => ToolErrorClass::Temporary,
+    };
+    ToolError::new(class, format!("{tool} was not called: {error}"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Watches one server to its end.
-struct Warden {
-    leader: Leader,
-    group: Arc<Group>,
-    words: LastWords,
-    /// Ends when everything that the server said was kept.
-    listening: JoinHandle<()>,
-    fault: Arc<OnceLock<String>>,
-    ended: watch::Sender<Option<String>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Warden {
-    /// Returns when nothing of the server is left.
-    async fn watch(mut self, service: RunningService<RoleClient, ClientConfig>) {
-        let mut served = std::pin::pin!(service.waiting());
-        let closed_first = tokio::select! {
-            () = self.leader.ended() => false,
-            _ = &mut served => true,
-        };
-        // Its input is closed by now, so that a good server ends by itself and tells its status.
-        let by_itself = !closed_first || timeout(CLOSE_GRACE, self.leader.ended()).await.is_ok();
-        self.group.end();
-        let status = self.leader.reap(GONE_LIMIT).await;
-        if !closed_first {
-            // An answer that was written before the end still counts.
-            let _ = timeout(DRAIN_LIMIT, &mut served).await;
-        }
-        let _ = timeout(DRAIN_LIMIT, &mut self.listening).await;
-        let reason = reason(self.fault.get(), status.filter(|_| by_itself), &self.words);
-        self.ended.send_replace(Some(reason));
+    #[test]
+    fn attempts_wait_longer_each_time_and_never_for_ever() {
+        let waits: Vec<u64> = (0..6).map(|count| wait(count).as_secs()).collect();
+        assert_eq!(waits, [0, 0, 1, 2, 4, 8]);
+        assert_eq!(wait(u32::MAX), WAIT_MAX);
     }
-}
-
-/// Why a server ended: what we hold against it, else its status, with its last words.
-fn reason(fault: Option<&String>, status: Option<ExitStatus>, words: &LastWords) -> String {
-    let cause = match (fault, status) {
-        (Some(fault), _) => fault.clone(),
-        (None, Some(status)) => status.to_string(),
-        (None, None) => "it closed the connection".to_owned(),
-    };
-    match words.quoted() {
-        Some(said) => format!("{cause}; it said: {said}"),
-        None => cause,
-    }
-}
-
-fn check(config: &ServerConfig) -> Result<(), McpError> {
-    let server = || config.name.clone();
-    let sound = (1..=NAME_LETTERS_MAX).contains(&config.name.len())
-        && config
-            .name
-            .bytes()
-            .all(|letter| letter.is_ascii_alphanumeric() || b"-_".contains(&letter));
-    if !sound {
-        return Err(McpError::Name {
-            server: head(&plain(&config.name), NAME_LETTERS_MAX),
-            limit: NAME_LETTERS_MAX,
-        });
-    }
-    if config.command.first().is_none_or(String::is_empty) {
-        return Err(McpError::NoCommand { server: server() });
-    }
-    std::fs::read_dir(&config.cwd).map_err(|source| McpError::Folder {
-        server: server(),
-        folder: config.cwd.clone(),
-        source,
-    })?;
-    Ok(())
-}
-
-/// A server that has been told nothing yet.
-struct Spawned {
-    leader: Leader,
-    group: Group,
-    stdin: ChildStdin,
-    stdout: ChildStdout,
-    listening: JoinHandle<()>,
-}
-
-fn spawn(config: &ServerConfig, words: &LastWords) -> Result<Spawned, McpError> {
-    let server = || config.name.clone();
-    let mut watchdog = start_watchdog().map_err(|source| McpError::Watchdog {
-        server: server(),
-        source,
-    })?;
-    let mut child = match command(config).spawn() {
-        Ok(child) => child,
-        Err(source) => {
-            let _ = watchdog.kill().and_then(|()| watchdog.wait());
-            return Err(spawn_error(config, source));
-        }
-    };
-    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let led = Leader::of(child);
-    let (Ok((leader, id)), (Some(stdin), Some(stdout), Some(stderr))) = (led, pipes) else {
-        let _ = watchdog.kill().and_then(|()| watchdog.wait());
-        let source = io::Error::other("it ended before it could be watched");
-        return Err(spawn_error(config, source));
-    };
-    let group = Group::guard(id, watchdog);
-    let number = id.as_raw_nonzero().get().cast_unsigned();
-    note_group(&config.groups_file, number).map_err(|source| McpError::GroupsFile {
-        server: server(),
-        path: config.groups_file.clone(),
-        source,
-    })?;
-    Ok(Spawned {
-        leader,
-        group,
-        stdin,
-        stdout,
-        listening: tokio::spawn(words.clone().keep(stderr)),
-    })
-}
-
-fn command(config: &ServerConfig) -> Command {
-    let mut command = Command::new(&config.command[0]);
-    command
-        .args(&config.command[1..])
-        .env_clear()
-        .current_dir(&config.cwd)
-        .process_group(0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    for variable in PASSED_VARIABLES {
-        if let Some(value) = std::env::var_os(variable) {
-            command.env(variable, value);
-        }
-    }
-    command
-        .envs(&config.env)
-        .env(MARK, mark_value(std::process::id()));
-    command
-}
-
-fn spawn_error(config: &ServerConfig, source: io::Error) -> McpError {
-    let server = config.name.clone();
-    let program = config.command[0].clone();
-    if source.kind() == io::ErrorKind::NotFound && !Path::new(&program).exists() {
-        return McpError::NoProgram { server, program };
-    }
-    McpError::Spawn {
-        server,
-        program,
-        source,
-    }
-}
-
-/// Why a server could not be greeted.
-enum Failure {
-    Closed,
-    Silent,
-    Protocol(String),
-}
-
-impl Failure {
-    fn into_error(self, config: &ServerConfig, reason: String, words: &LastWords) -> McpError {
-        let server = config.name.clone();
-        match self {
-            Self::Closed => McpError::Ended {
-                server,
-                reason,
-                command: Secrets::of(config.env.values()).mask(config.command.join(" ")),
-            },
-            Self::Silent => McpError::Silent {
-                server,
-                limit_seconds: START_LIMIT.as_secs(),
-                said: words
-                    .quoted()
-                    .map(|said| format!("; it said: {said}"))
-                    .unwrap_or_default(),
-            },
-            Self::Protocol(reason) => McpError::Protocol { server, reason },
-        }
-    }
-}
-
-impl From<ClientInitializeError> for Failure {
-    fn from(error: ClientInitializeError) -> Self {
-        match error {
-            ClientInitializeError::ConnectionClosed(_)
-            | ClientInitializeError::TransportError { .. } => Self::Closed,
-            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => (*fallback).into(),
-            other => Self::Protocol(head(&plain(&other.to_string()), REASON_BYTES)),
-        }
-    }
-}
-
-impl From<ServiceError> for Failure {
-    fn from(error: ServiceError) -> Self {
-        match error {
-            ServiceError::TransportClosed | ServiceError::TransportSend(_) => Self::Closed,
-            other => Self::Protocol(head(&plain(&other.to_string()), REASON_BYTES)),
-        }
-    }
-}
-
-/// Does the handshake, the newer one first, and lists the tools.
-async fn greet(
-    transport: (BoundedLines<ChildStdout>, ChildStdin),
-) -> Result<(RunningService<RoleClient, ClientConfig>, Listing), Failure> {
-    let us = Implementation::new("longrein", HARNESS_VERSION);
-    let client = ClientConfig::new(ClientCapabilities::default(), us);
-    let lifecycle = ClientLifecycleMode::Auto {
-        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-        legacy_version: Some(ProtocolVersion::V_2025_11_25),
-    };
-    let service = client.serve_with_lifecycle(transport, lifecycle).await?;
-    let listing = listing::read(service.peer()).await?;
-    Ok((service, listing))
 }

@@ -50,13 +50,18 @@ impl LastWords {
         ring.drain(..surplus);
     }
 
-    /// The last lines as one, safe to show; `None` when it said nothing.
-    pub(crate) fn quoted(&self) -> Option<String> {
+    /// All that is kept, safe to show.
+    pub(crate) fn all(&self) -> String {
         let bytes: Vec<u8> = {
             let ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
             ring.iter().copied().collect()
         };
-        let text = self.secrets.mask(plain(&String::from_utf8_lossy(&bytes)));
+        self.secrets.mask(plain(&String::from_utf8_lossy(&bytes)))
+    }
+
+    /// The last lines as one, safe to show; `None` when it said nothing.
+    pub(crate) fn quoted(&self) -> Option<String> {
+        let text = self.all();
         let lines: Vec<&str> = text
             .lines()
             .map(str::trim)

@@ -5,19 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jsonschema::Validator;
 use longrein_protocol::agent::ToolSettings;
-use longrein_protocol::{Effect, Repeat, ToolErrorClass, ToolSpec};
+use longrein_protocol::{BlobHash, Effect, Repeat, ToolErrorClass, ToolSpec};
 use longrein_runtime::ports::{Tool, ToolCall, ToolError, ToolOutput};
-use rmcp::model::{CallToolRequestParams, CallToolResponse, RequestMetaObject, ToolAnnotations};
+use rmcp::model::{CallToolRequestParams, RequestMetaObject, ToolAnnotations};
 use rmcp::service::ServiceError;
 use serde_json::Value;
 
-use crate::clean::{head, plain};
+use crate::call::{Call, Patience, Unanswered};
+use crate::clean::{head, plain, without_hidden};
+use crate::config::Limits;
+use crate::http::{Reached, innermost, reached};
+use crate::listing::Listed;
+use crate::live::Live;
 use crate::outcome;
-use crate::server::Connection;
-
-/// How long one call may take unless the person says otherwise.
-const CALL_TIMEOUT_MS: u32 = 60_000;
+use crate::server::{Link, not_called};
 
 /// How much of a result the model is shown unless the person says otherwise, in tokens.
 const RESULT_TOKENS: u32 = 4_000;
@@ -25,41 +28,45 @@ const RESULT_TOKENS: u32 = 4_000;
 /// The longest description that the model is shown.
 const DESCRIPTION_BYTES: usize = 4_096;
 
+/// The longest reason that a message carries.
+const REASON_BYTES: usize = 2_000;
+
 /// Where a request's `_meta` carries the idempotency key, for servers that know to use it.
 const META_KEY: &str = "longrein/key";
 
 /// Where a request's `_meta` carries the action's id.
 const META_ACTION: &str = "longrein/action";
 
-/// A tool of a running server.
+/// A tool of a server.
 pub(crate) struct McpTool {
     spec: ToolSpec,
     /// The tool's name as the server knows it.
     name: String,
-    connection: Arc<Connection>,
+    /// What it was when it was opened.
+    definition: BlobHash,
+    output: Option<Arc<Validator>>,
+    patience: Patience,
+    link: Arc<Link>,
 }
 
 impl McpTool {
     /// Makes the tool; what the person says of it overrides what the server says.
     pub(crate) fn new(
-        tool: &rmcp::model::Tool,
+        listed: &Listed,
         settings: &BTreeMap<String, ToolSettings>,
-        connection: Arc<Connection>,
+        link: Arc<Link>,
     ) -> Self {
-        let name = format!("{}.{}", connection.name(), tool.name);
+        let tool = &listed.tool;
+        let name = format!("{}.{}", link.name(), tool.name);
         let said = settings.get(&name).cloned().unwrap_or_default();
-        let believed = tool
-            .annotations
-            .as_ref()
-            .filter(|_| connection.is_trusted());
+        let believed = tool.annotations.as_ref().filter(|_| link.config().trusted);
+        let (patience, timeout_ms) = patience(&link.config().limits, &said);
         let spec = ToolSpec {
             description: description(tool),
             schema: Value::Object(tool.input_schema.as_ref().clone()),
             effect: said.effect.unwrap_or_else(|| effect(believed)),
             repeat: said.repeat.unwrap_or_else(|| repeat(believed)),
-            timeout_ms: said
-                .timeout_seconds
-                .map_or(CALL_TIMEOUT_MS, |seconds| seconds.saturating_mul(1_000)),
+            timeout_ms,
             result_tokens: said.result_tokens.unwrap_or(RESULT_TOKENS),
             path_arguments: Vec::new(),
             reach: longrein_protocol::tool::Reach::default(),
@@ -70,7 +77,10 @@ impl McpTool {
         Self {
             spec,
             name: tool.name.to_string(),
-            connection,
+            definition: listed.definition.hash,
+            output: listed.output.clone(),
+            patience,
+            link,
         }
     }
 
@@ -93,53 +103,20 @@ impl McpTool {
         Ok(params)
     }
 
-    /// An error after the request was sent: unless the tool only reads, nobody knows whether it
-    /// happened.
-    fn unknown(&self, class: ToolErrorClass, message: String) -> ToolError {
-        ToolError {
-            class,
-            message,
-            uncertain: self.spec.effect != Effect::Read,
-        }
-    }
-
-    async fn of_error(&self, error: ServiceError) -> ToolError {
-        let tool = &self.spec.name;
-        match error {
-            ServiceError::McpError(error) => {
-                outcome::of_error(tool, &error, self.connection.secrets())
-            }
-            // The line of the request did not reach the server whole.
-            ServiceError::TransportSend(_) => self.connection.gone(tool).await,
-            ServiceError::TransportClosed => {
-                let why = self.connection.why_ended().await;
-                let message = format!("The server of {tool} ended during the call: {why}.");
-                self.unknown(ToolErrorClass::Failed, message)
-            }
-            ServiceError::Cancelled { .. } => {
-                self.unknown(ToolErrorClass::Cancelled, format!("{tool} was cancelled."))
-            }
-            other => {
-                let said = head(&plain(&other.to_string()), DESCRIPTION_BYTES);
-                let message = format!("The server of {tool} gave no usable answer: {said}.");
-                self.unknown(ToolErrorClass::Failed, message)
-            }
-        }
-    }
-
-    fn of_response(&self, response: CallToolResponse) -> Result<ToolOutput, ToolError> {
-        let tool = &self.spec.name;
-        match response {
-            CallToolResponse::Complete(result) => {
-                outcome::of_result(result, self.connection.secrets())
-            }
-            CallToolResponse::InputRequired(_) => Err(ToolError::new(
-                ToolErrorClass::Failed,
-                format!("{tool} asked a question back, which is not built yet; it did nothing."),
+    /// The person decided about the tool as it was. What it has become since is another tool.
+    fn is_still_the_same(&self, live: &Live) -> Result<(), ToolError> {
+        let name = &self.spec.name;
+        match live.listing().named(&self.name) {
+            Some(listed) if listed.definition.hash == self.definition => Ok(()),
+            Some(_) => Err(ToolError::new(
+                ToolErrorClass::Conflict,
+                format!(
+                    "{name} was not called: its server has changed what it says of it since this run opened it. It can be called again once the run was resumed and the person has seen the change."
+                ),
             )),
-            _ => Err(self.unknown(
-                ToolErrorClass::Failed,
-                format!("{tool} went on in the background, which is not built yet."),
+            None => Err(ToolError::new(
+                ToolErrorClass::NotFound,
+                format!("{name} was not called: its server does not offer it any more."),
             )),
         }
     }
@@ -152,28 +129,132 @@ impl Tool for McpTool {
     }
 
     async fn run(&self, call: ToolCall) -> Result<ToolOutput, ToolError> {
-        let tool = &self.spec.name;
         let params = self.params(&call)?;
-        let Some(peer) = self.connection.peer() else {
-            return Err(self.connection.gone(tool).await);
+        let live = tokio::select! {
+            live = self.link.live(&self.spec.name) => live?,
+            () = call.cancel.cancelled() => {
+                return Err(ToolError::new(
+                    ToolErrorClass::Cancelled,
+                    format!("{} was stopped before it was called.", self.spec.name),
+                ));
+            }
         };
-        let limit = Duration::from_millis(self.spec.timeout_ms.into());
-        // Dropping the request tells the server that it is cancelled.
-        tokio::select! {
-            response = peer.call_tool_once(params) => match response {
-                Ok(response) => self.of_response(response),
-                Err(error) => Err(self.of_error(error).await),
-            },
-            () = call.cancel.cancelled() => Err(self.unknown(
-                ToolErrorClass::Cancelled,
-                format!("{tool} was stopped before it answered."),
-            )),
-            () = tokio::time::sleep(limit) => Err(self.unknown(
-                ToolErrorClass::Temporary,
-                format!("{tool} did not answer within {} s.", limit.as_secs_f32()),
-            )),
+        self.is_still_the_same(&live)?;
+        let made = Call {
+            live: &live,
+            action: &call.action,
+            patience: self.patience,
+            cancel: &call.cancel,
+        };
+        match made.tool(params).await {
+            Ok(result) => outcome::of_result(result, self.output.as_deref(), self.link.secrets()),
+            Err(why) => Err(failed(&self.spec, &self.link, &live, why).await),
         }
     }
+}
+
+/// How long a call may take: what the person said, else the limits, with signs of life counted.
+pub(crate) fn patience(limits: &Limits, said: &ToolSettings) -> (Patience, u32) {
+    let said = said
+        .timeout_seconds
+        .map(|seconds| Duration::from_secs(seconds.into()));
+    let patience = Patience {
+        idle: said.unwrap_or(limits.call_idle),
+        total: said.unwrap_or(limits.call_total),
+    };
+    let timeout_ms = u32::try_from(patience.total.as_millis()).unwrap_or(u32::MAX);
+    (patience, timeout_ms)
+}
+
+/// An error after the request was sent: unless the tool only reads, nobody knows whether it
+/// happened.
+fn unknown(spec: &ToolSpec, class: ToolErrorClass, message: String) -> ToolError {
+    ToolError {
+        class,
+        message,
+        uncertain: spec.effect != Effect::Read,
+    }
+}
+
+/// A call without a result, in words, with what is known of its effect.
+pub(crate) async fn failed(
+    spec: &ToolSpec,
+    link: &Link,
+    live: &Live,
+    why: Unanswered,
+) -> ToolError {
+    let tool = &spec.name;
+    match why {
+        Unanswered::Cancelled => unknown(
+            spec,
+            ToolErrorClass::Cancelled,
+            format!("{tool} was stopped before it answered."),
+        ),
+        Unanswered::Late(limit) => unknown(
+            spec,
+            ToolErrorClass::Temporary,
+            format!("{tool} did not answer within {} s.", limit.as_secs_f32()),
+        ),
+        Unanswered::Refused(why) => ToolError::new(
+            ToolErrorClass::Failed,
+            format!("{tool} did nothing: {why}."),
+        ),
+        Unanswered::Failed(error) => of_error(spec, link, live, error).await,
+    }
+}
+
+async fn of_error(spec: &ToolSpec, link: &Link, live: &Live, error: ServiceError) -> ToolError {
+    let tool = &spec.name;
+    if error.is_authorization_required() || error.auth_challenge().is_some() {
+        let server = link.name();
+        return ToolError::new(
+            ToolErrorClass::NotPermitted,
+            format!(
+                "{tool} was not called: its server wants the person to sign in, or does not take the key. The person can sign in with: longrein mcp login {server}."
+            ),
+        );
+    }
+    match error {
+        ServiceError::McpError(error) => outcome::of_error(tool, &error, link.secrets()),
+        ServiceError::TransportSend(error) => {
+            let cause = error.error.as_ref();
+            let why = link.secrets().mask(short(&innermost(cause)));
+            match (live.program.is_some(), reached(cause)) {
+                // The line of the request did not reach the program whole.
+                (true, _) => {
+                    let why = live.why_ended().await;
+                    not_called(tool, &format!("its server has ended ({why})"))
+                }
+                (false, Reached::No) => {
+                    not_called(tool, &format!("its server can't be reached ({why})"))
+                }
+                (false, Reached::Perhaps) => unknown(
+                    spec,
+                    ToolErrorClass::Failed,
+                    format!("The connection to the server of {tool} broke during the call: {why}."),
+                ),
+            }
+        }
+        ServiceError::TransportClosed => {
+            let why = live.why_ended().await;
+            let message = format!("The server of {tool} ended during the call: {why}.");
+            unknown(spec, ToolErrorClass::Failed, message)
+        }
+        ServiceError::Cancelled { .. } => unknown(
+            spec,
+            ToolErrorClass::Cancelled,
+            format!("{tool} was cancelled."),
+        ),
+        other => {
+            let said = link.secrets().mask(short(&other.to_string()));
+            let message = format!("The server of {tool} gave no usable answer: {said}.");
+            unknown(spec, ToolErrorClass::Failed, message)
+        }
+    }
+}
+
+fn short(text: &str) -> String {
+    head(&plain(text), REASON_BYTES)
 }
 
 fn description(tool: &rmcp::model::Tool) -> String {
@@ -182,7 +263,7 @@ fn description(tool: &rmcp::model::Tool) -> String {
         .as_deref()
         .or(tool.title.as_deref())
         .unwrap_or("");
-    head(plain(said).trim(), DESCRIPTION_BYTES)
+    head(without_hidden(&plain(said)).trim(), DESCRIPTION_BYTES)
 }
 
 /// The effect by the annotations of a trusted server; undeclared is irreversible.

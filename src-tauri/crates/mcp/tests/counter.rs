@@ -74,11 +74,8 @@ async fn one_malformed_schema_loses_that_tool_only() {
     let world = World::new(&["--broken-schema"]);
     let server = world.start().await;
     assert_eq!(server.tools(&BTreeMap::new()).len(), 5);
-    let lost: Vec<&str> = server
-        .problems()
-        .iter()
-        .map(|lost| lost.tool.as_str())
-        .collect();
+    let problems = server.problems();
+    let lost: Vec<&str> = problems.iter().map(|lost| lost.tool.as_str()).collect();
     assert_eq!(lost, ["broken_type", "broken_keyword"]);
     run(&server, "counter.mark", json!({"label": "a"}))
         .await
@@ -131,7 +128,7 @@ async fn annotations_count_only_when_the_person_trusts_the_server_and_settings_a
 }
 
 #[tokio::test]
-async fn a_server_that_dies_during_a_call_leaves_it_uncertain_and_later_calls_certain() {
+async fn a_server_that_dies_during_a_call_leaves_it_uncertain_and_is_started_again_for_the_next() {
     let world = World::new(&[]);
     let server = world.start().await;
     let error = run(&server, "counter.die", json!({})).await.unwrap_err();
@@ -143,19 +140,31 @@ async fn a_server_that_dies_during_a_call_leaves_it_uncertain_and_later_calls_ce
         error.message,
         "The server of counter.die ended during the call: exit status: 3."
     );
-    let error = run(&server, "counter.mark", json!({"label": "late"}))
-        .await
-        .unwrap_err();
-    assert_eq!(
-        (error.class, error.uncertain),
-        (ToolErrorClass::Temporary, false)
-    );
-    assert_eq!(
-        error.message,
-        "counter.mark was not called: its server has ended (exit status: 3)."
-    );
-    assert!(world.marks().is_empty());
     assert_eq!(server.ended().unwrap(), "exit status: 3");
+    run(&server, "counter.mark", json!({"label": "late"}))
+        .await
+        .unwrap();
+    assert_eq!(world.marks(), ["late key-1"]);
+    assert_eq!(server.ended(), None);
+}
+
+#[tokio::test]
+async fn a_server_that_dies_again_and_again_is_started_with_growing_pauses() {
+    let world = World::new(&[]);
+    let server = world.start().await;
+    let mut told = String::new();
+    for _ in 0..4 {
+        let error = run(&server, "counter.die", json!({})).await.unwrap_err();
+        if error.uncertain {
+            continue;
+        }
+        assert_eq!(error.class, ToolErrorClass::Temporary);
+        told = error.message;
+    }
+    assert!(
+        told.starts_with("counter.die was not called: its server has ended (exit status: 3) and is reached again in "),
+        "{told}"
+    );
 }
 
 #[tokio::test]
@@ -265,7 +274,7 @@ async fn an_error_of_the_tool_is_certain_and_a_huge_answer_is_taken_or_refused_w
 async fn what_a_server_prints_is_safe_to_show() {
     let mut world = World::new(&[]);
     world
-        .config
+        .process()
         .env
         .insert("TOKEN".to_owned(), "sesame-open".to_owned());
     let server = world.start().await;
@@ -290,22 +299,22 @@ async fn a_server_that_can_not_start_says_what_would_mend_it() {
         change(&mut world);
         McpServer::start(world.config.clone()).await.err().unwrap()
     };
-    let error = said(&|world| world.config.command = vec!["no-such-program".to_owned()]).await;
+    let error = said(&|world| world.process().command = vec!["no-such-program".to_owned()]).await;
     assert_eq!(
         error.to_string(),
         "MCP server “counter” can't be started: there is no program “no-such-program”. Install \
          it, or give its full path as the first part of command in [mcp.counter]."
     );
-    let error = said(&|world| world.config.command.clear()).await;
+    let error = said(&|world| world.process().command.clear()).await;
     assert!(matches!(error, McpError::NoCommand { .. }));
     let error = said(&|world| world.config.name = "a.b".to_owned()).await;
     assert!(matches!(error, McpError::Name { .. }));
-    let error = said(&|world| world.config.cwd.push("missing")).await;
+    let error = said(&|world| world.config.workspace.push("missing")).await;
     assert!(matches!(error, McpError::Folder { .. }));
-    let error = said(&|world| world.config.groups_file.push("missing")).await;
+    let error = said(&|world| world.process().groups_file.push("missing")).await;
     assert!(matches!(error, McpError::GroupsFile { .. }));
-    let error = said(&|world| world.config.command = vec!["/".to_owned()]).await;
-    assert!(matches!(error, McpError::Spawn { .. }));
+    let error = said(&|world| world.process().command = vec!["/".to_owned()]).await;
+    assert!(matches!(error, McpError::NoProgram { .. }));
     let error = said(&|_| ()).await.to_string();
     assert!(
         error.starts_with(
@@ -314,7 +323,8 @@ async fn a_server_that_can_not_start_says_what_would_mend_it() {
         ),
         "{error}"
     );
-    let error = said(&|world| world.config.command = vec!["echo".to_owned(), "hello".to_owned()]);
+    let error =
+        said(&|world| world.process().command = vec!["echo".to_owned(), "hello".to_owned()]);
     assert!(matches!(error.await, McpError::Ended { .. }));
 }
 
@@ -323,11 +333,11 @@ async fn the_environment_holds_what_was_granted_and_little_else() {
     let mut world = World::new(&[]);
     let dump = world.folder.path().join("env");
     let script = "env > \"$1\"; exit 0";
-    world.config.command = ["sh", "-c", script, "sh", dump.to_str().unwrap()]
+    world.process().command = ["sh", "-c", script, "sh", dump.to_str().unwrap()]
         .map(str::to_owned)
         .into();
     world
-        .config
+        .process()
         .env
         .insert("GRANTED".to_owned(), "yes".to_owned());
     let _ = McpServer::start(world.config.clone()).await;
@@ -377,13 +387,14 @@ async fn the_group_is_noted_and_ends_with_its_children_when_the_server_is_closed
 async fn children_end_with_a_server_that_ends_by_itself_though_they_hold_its_pipes() {
     let world = World::new(&["--spawn-child"]);
     let server = world.start().await;
+    let child = world.child();
     let call = run(&server, "counter.die", json!({}));
     let error = tokio::time::timeout(Duration::from_secs(30), call)
         .await
         .unwrap()
         .unwrap_err();
     assert!(error.uncertain);
-    is_gone(world.child()).await;
+    is_gone(child).await;
 }
 
 #[tokio::test]

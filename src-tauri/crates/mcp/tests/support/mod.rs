@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use longrein_mcp::{McpServer, ServerConfig};
+use longrein_mcp::{Limits, McpServer, NobodyThere, ProcessConfig, Reach, ServerConfig};
 use longrein_protocol::agent::ToolSettings;
 use longrein_protocol::{ActionId, BlobHash, RunId, ToolErrorClass};
 use longrein_runtime::ports::{
@@ -47,13 +47,33 @@ impl World {
         }
         let config = ServerConfig {
             name: "counter".to_owned(),
-            command,
-            env: BTreeMap::new(),
+            reach: Reach::Process(ProcessConfig {
+                command,
+                env: BTreeMap::new(),
+                groups_file: folder.path().join("1.groups"),
+                hidden: Vec::new(),
+            }),
             trusted: false,
-            cwd: folder.path().to_owned(),
-            groups_file: folder.path().join("1.groups"),
+            workspace: folder.path().to_owned(),
+            limits: Limits::default(),
+            person: Arc::new(NobodyThere),
         };
         Self { folder, config }
+    }
+
+    /// How its program is started.
+    pub fn process(&mut self) -> &mut ProcessConfig {
+        match &mut self.config.reach {
+            Reach::Process(process) => process,
+            Reach::Address(_) => panic!("a program expected"),
+        }
+    }
+
+    fn started(&self) -> &ProcessConfig {
+        match &self.config.reach {
+            Reach::Process(process) => process,
+            Reach::Address(_) => panic!("a program expected"),
+        }
     }
 
     pub async fn start(&self) -> McpServer {
@@ -81,17 +101,33 @@ impl World {
 
     /// The process id of the server that was noted last.
     pub fn leader(&self) -> u32 {
-        let noted = std::fs::read_to_string(&self.config.groups_file).unwrap();
+        let noted = std::fs::read_to_string(&self.started().groups_file).unwrap();
         let last = noted.lines().last().unwrap();
         last.split(':').next().unwrap().parse().unwrap()
     }
 
-    /// The process id of the server's child.
+    /// The process id of the server's child. It notes its own, which is another where the server
+    /// has a process namespace of its own.
     pub fn child(&self) -> u32 {
-        std::fs::read_to_string(self.file("marks.child"))
-            .unwrap()
-            .parse()
-            .unwrap()
+        let noted = std::fs::read_to_string(self.file("marks.child")).unwrap();
+        let leader = self.leader().to_string();
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let mut names = processes.filter_map(|entry| entry.file_name().into_string().ok());
+        let is_it = |name: &String| {
+            let read = |file: &str| std::fs::read_to_string(format!("/proc/{name}/{file}"));
+            let (Ok(stat), Ok(status)) = (read("stat"), read("status")) else {
+                return false;
+            };
+            let group = stat
+                .rsplit_once(") ")
+                .and_then(|(_, fields)| fields.split(' ').nth(2));
+            let own = status
+                .lines()
+                .find_map(|line| line.strip_prefix("NSpid:"))
+                .and_then(|numbers| numbers.split_whitespace().last());
+            group == Some(leader.as_str()) && own == Some(noted.as_str())
+        };
+        names.find(is_it).unwrap().parse().unwrap()
     }
 
     /// Starts the server in a process of its own (this test binary again) and returns once it
@@ -104,8 +140,8 @@ impl World {
                 "--nocapture",
                 "--include-ignored",
             ])
-            .env(HOLD, self.config.command.join("\n"))
-            .env(HOLD_GROUPS, &self.config.groups_file)
+            .env(HOLD, self.started().command.join("\n"))
+            .env(HOLD_GROUPS, &self.started().groups_file)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -132,11 +168,16 @@ async fn holder() {
     let groups_file = PathBuf::from(groups);
     let config = ServerConfig {
         name: "counter".to_owned(),
-        command: command.lines().map(str::to_owned).collect(),
-        env: BTreeMap::new(),
         trusted: false,
-        cwd: groups_file.parent().unwrap().to_owned(),
-        groups_file,
+        workspace: groups_file.parent().unwrap().to_owned(),
+        limits: Limits::default(),
+        person: Arc::new(NobodyThere),
+        reach: Reach::Process(ProcessConfig {
+            command: command.lines().map(str::to_owned).collect(),
+            env: BTreeMap::new(),
+            groups_file,
+            hidden: Vec::new(),
+        }),
     };
     let _server = McpServer::start(config).await.unwrap();
     println!("{STARTED}");
