@@ -1,5 +1,7 @@
 //! The box that a run's commands work in.
 
+#[cfg(target_os = "linux")]
+pub mod bubblewrap;
 pub mod container;
 pub mod egress;
 pub mod engine;

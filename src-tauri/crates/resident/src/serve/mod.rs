@@ -94,6 +94,9 @@ pub(crate) fn main(arguments: &[OsString]) -> Result<(), Failure> {
     // Before anything that a command could have put there is believed.
     prepare(&setup.state, 0o700)?;
     prepare(&setup.run, 0o755)?;
+    let _only = only(&setup.state)?;
+    // Whoever started it may end with its session; what runs here does not. Process 1 has one.
+    let _ = rustix::process::setsid();
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .trying(|| "adopting orphans".to_owned())?;
     let life = fs::read_to_string("/proc/sys/kernel/random/uuid");
@@ -125,6 +128,16 @@ fn prepare(folder: &Path, mode: u32) -> Result<(), Failure> {
     fs::create_dir_all(folder)
         .and_then(|()| fs::set_permissions(folder, fs::Permissions::from_mode(mode)))
         .trying(|| format!("preparing {}", folder.display()))
+}
+
+/// Takes the state folder for as long as the result lives: two agents would each take what the
+/// other runs for lost.
+fn only(state: &Path) -> Result<fs::File, Failure> {
+    let path = state.join("lock");
+    let file = fs::File::create(&path).trying(|| format!("making {}", path.display()))?;
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)
+        .trying(|| format!("taking {}, which another agent has", path.display()))?;
+    Ok(file)
 }
 
 impl Server {

@@ -20,6 +20,7 @@ use futures::{StreamExt, TryStreamExt};
 use longrein_resident::wire::{SOCKET, Setup};
 use tokio_util::io::StreamReader;
 
+pub(crate) use create::COMMAND_USER;
 pub use give::hand_over;
 pub use names::{Owner, RunBox};
 pub use reap::{Reaped, reap};

@@ -17,7 +17,9 @@ use crate::SandboxError;
 /// How long an engine may take for a request that is not a build.
 pub(crate) const REQUEST_LIMIT_S: u64 = 120;
 /// How long an engine may take to say that it is there.
-pub(crate) const PING_LIMIT: Duration = Duration::from_secs(3);
+const PING_LIMIT: Duration = Duration::from_secs(5);
+/// How long it may take to describe itself.
+const DESCRIBE_LIMIT: Duration = Duration::from_secs(60);
 
 /// Whose engine it is. Only where the two differ does it matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +67,12 @@ impl Engine {
             why,
         };
         let docker = find::connect(address).map_err(|error| unreachable(error.to_string()))?;
-        let asked = tokio::time::timeout(PING_LIMIT, async {
+        // Whether anybody is there shows soon; an engine that is busy describes itself slowly.
+        let late = |limit: Duration| format!("no answer within {} s", limit.as_secs());
+        let pinged = tokio::time::timeout(PING_LIMIT, docker.ping()).await;
+        let pinged = pinged.map_err(|_| unreachable(late(PING_LIMIT)))?;
+        pinged.map_err(|error| unreachable(error.to_string()))?;
+        let asked = tokio::time::timeout(DESCRIBE_LIMIT, async {
             // The two versions agree on the older one.
             let docker = docker.negotiate_version().await?;
             let info = docker.info().await?;
@@ -74,7 +81,7 @@ impl Engine {
         });
         let (docker, info, version) = asked
             .await
-            .map_err(|_| unreachable(format!("no answer within {} s", PING_LIMIT.as_secs())))?
+            .map_err(|_| unreachable(late(DESCRIBE_LIMIT)))?
             .map_err(|error| unreachable(error.to_string()))?;
         let components = version.components.unwrap_or_default();
         let is_podman = components

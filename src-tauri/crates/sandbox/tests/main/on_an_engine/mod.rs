@@ -1,3 +1,4 @@
+mod bubblewrap;
 mod escape;
 mod life;
 mod network;
