@@ -214,8 +214,8 @@ async fn a_probe_finds_that_all_limits_hold(place: Place) {
         instance: place.instance.clone(),
         image: place.image.clone(),
         limits: Place::limits(),
-        shared: place.folder.path().join("shared"),
-        scratch: place.folder.path().to_owned(),
+        shared: place.folder().join("shared"),
+        scratch: place.folder().to_owned(),
     };
     let probe = within(place.engine.probe(&wanted))
         .await

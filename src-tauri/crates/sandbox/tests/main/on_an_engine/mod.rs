@@ -1,5 +1,6 @@
 mod bubblewrap;
 mod escape;
+mod kill;
 mod life;
 mod network;
 mod place;

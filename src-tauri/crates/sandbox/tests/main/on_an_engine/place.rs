@@ -17,7 +17,9 @@ const LIMIT: Duration = Duration::from_secs(90);
 
 pub struct Place {
     pub engine: Engine,
-    pub folder: tempfile::TempDir,
+    folder: PathBuf,
+    /// Removes the folder with the test that made it.
+    kept: Option<tempfile::TempDir>,
     pub image: String,
     pub instance: String,
     next: AtomicU32,
@@ -43,29 +45,40 @@ fn variable(name: &str) -> String {
 
 impl Place {
     pub async fn of(engine: &str) -> Self {
-        let engine = Engine::at(&variable(engine))
-            .await
-            .expect("the engine answers");
         let folder = tempfile::tempdir().expect("a folder");
         // What is mounted must be reachable for who commands run as.
         open_up(folder.path());
         std::fs::create_dir(folder.path().join("workspace")).expect("a workspace");
-        let name = folder.path().file_name().expect("it has a name");
+        let mut place = Self::at(engine, folder.path()).await;
+        place.kept = Some(folder);
+        place
+    }
+
+    /// The place of another process, which keeps the folder.
+    pub async fn at(engine: &str, folder: &Path) -> Self {
+        let name = folder.file_name().expect("it has a name");
         let instance = name
             .to_string_lossy()
             .trim_start_matches('.')
             .to_lowercase();
         Self {
-            engine,
-            folder,
+            engine: Engine::at(&variable(engine))
+                .await
+                .expect("the engine answers"),
+            folder: folder.to_owned(),
+            kept: None,
             image: variable("LONGREIN_TEST_IMAGE"),
             instance,
             next: AtomicU32::new(0),
         }
     }
 
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     pub fn workspace(&self) -> PathBuf {
-        self.folder.path().join("workspace")
+        self.folder.join("workspace")
     }
 
     pub fn limits() -> ContainerLimits {
@@ -88,7 +101,7 @@ impl Place {
             workspace: self.workspace(),
             read_only: false,
             limits: Self::limits(),
-            shared: self.folder.path().join("shared"),
+            shared: self.folder.join("shared"),
         }
     }
 
