@@ -203,6 +203,7 @@ mod tests {
             tokens_out: 0,
             working_ms: 0,
             cost_micro: None,
+            cost_estimated: false,
             seq: 1,
             rein: Vec::new(),
         }

@@ -516,6 +516,11 @@ export type Money = {
 	limit_micro: number | null,
 	/**  Whether the model's price is known. */
 	known: boolean,
+	/**
+	 *  Whether some of it is our own estimate by the price: the provider does not say what it
+	 *  charges.
+	 */
+	estimated?: boolean,
 };
 
 /**  A run is to be shown: it was chosen in the tray or named by a second start. */
@@ -885,6 +890,11 @@ export type RunLine = {
 	 *  the price is not known.
 	 */
 	cost_micro?: number | null,
+	/**
+	 *  Whether some of that is our own estimate by the price: the provider does not say what it
+	 *  charges.
+	 */
+	cost_estimated?: boolean,
 	/**  The last event. */
 	seq: number,
 	/**  The knots of the small rein, oldest first, at most 24. */

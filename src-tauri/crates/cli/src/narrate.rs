@@ -105,7 +105,8 @@ impl Narrator {
                 parts.push(format!("{} tokens", text::count(tokens)));
             }
             if head.money.known && head.money.used_micro > 0 {
-                parts.push(text::dollars(head.money.used_micro));
+                let about = if head.money.estimated { "~" } else { "" };
+                parts.push(format!("{about}{}", text::dollars(head.money.used_micro)));
             }
         }
         parts.push(text::seconds(self.began.elapsed().as_secs()));

@@ -267,8 +267,8 @@ impl<'s> Summary<'s> {
         );
         self.fact("steps", &head.steps.used.to_string(), screen)?;
         self.fact("tokens", &tokens, screen)?;
-        if head.money.known && !head.demo {
-            self.fact("cost", &limits::money(&head.money), screen)?;
+        if !head.demo && head.steps.used > 0 {
+            self.fact("cost", &limits::cost(head), screen)?;
         }
         if self.is_damaged() {
             // The list knows the time of all events, which are more than these.

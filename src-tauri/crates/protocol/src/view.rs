@@ -340,6 +340,10 @@ pub struct RunLine {
     /// the price is not known.
     #[serde(default)]
     pub cost_micro: Option<u32>,
+    /// Whether some of that is our own estimate by the price: the provider does not say what it
+    /// charges.
+    #[serde(default)]
+    pub cost_estimated: bool,
     /// The last event.
     pub seq: u32,
     /// The knots of the small rein, oldest first, at most 24.

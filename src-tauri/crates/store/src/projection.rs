@@ -80,6 +80,7 @@ fn unreadable(run: Option<RunId>, reason: &str) -> RunLine {
         tokens_out: 0,
         working_ms: 0,
         cost_micro: None,
+        cost_estimated: false,
         seq: 0,
         rein: Vec::new(),
     }

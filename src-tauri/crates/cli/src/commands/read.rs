@@ -21,7 +21,7 @@ const ID_COLUMNS: usize = 26;
 const STATE_COLUMNS: usize = 15;
 const AGENT_COLUMNS: usize = 12;
 const TIME_COLUMNS: usize = 12;
-const COST_COLUMNS: usize = 7;
+const COST_COLUMNS: usize = 8;
 /// The columns of a title where no terminal cuts it.
 const TITLE_COLUMNS: usize = 120;
 /// Runs that are read at once.
@@ -75,10 +75,13 @@ fn tell_line(line: &RunLine, screen: &mut Screen) -> Result<(), Failure> {
         TIME_COLUMNS,
     );
     let agent = text::cell(&text::plain(&line.agent), AGENT_COLUMNS);
-    let cost = line.cost_micro.filter(|_| !line.demo);
-    let cost = cost
-        .map(|micro| text::dollars(micro.into()))
-        .unwrap_or_default();
+    let cost = match line.cost_micro {
+        _ if line.demo || line.steps == 0 => String::new(),
+        // About so much: by the price, since the provider does not say.
+        Some(micro) if line.cost_estimated => format!("~{}", text::dollars(micro.into())),
+        Some(micro) => text::dollars(micro.into()),
+        None => "unknown".to_owned(),
+    };
     let cost = text::cell(&cost, COST_COLUMNS);
     let used = ID_COLUMNS + STATE_COLUMNS + AGENT_COLUMNS + TIME_COLUMNS + COST_COLUMNS + 5;
     let left = screen.columns_left(used, TITLE_COLUMNS);

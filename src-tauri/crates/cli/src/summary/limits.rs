@@ -33,6 +33,19 @@ pub fn typed(limit: Limit, amount: u64) -> String {
     }
 }
 
+/// Money that was spent, and how sure that is.
+pub fn cost(head: &RunHead) -> String {
+    if !head.money.known {
+        return "not known; the price can be given in config.toml".to_owned();
+    }
+    let sure = match (head.money.estimated, head.money.used_micro) {
+        (true, _) => " (estimated by the price)",
+        (false, 1..) => " (as the provider says)",
+        (false, 0) => "",
+    };
+    format!("{}{sure}", money(&head.money))
+}
+
 /// Money that was spent, with what is held in reserve and the limit.
 pub fn money(money: &Money) -> String {
     let mut words = text::dollars(money.used_micro);
@@ -113,6 +126,7 @@ mod tests {
             held_micro: 0,
             limit_micro: Some(2_000_000),
             known: true,
+            estimated: false,
         };
         assert_eq!(money(&spent), "$0.12 of $2.00");
     }

@@ -267,6 +267,7 @@ impl Run {
         let cost = usage
             .cost_micro
             .unwrap_or_else(|| self.cost(usage.input, usage.cached, usage.output));
+        self.cost_estimated |= usage.cost_micro.is_none() && cost > 0;
         self.used.money_micro = self.used.money_micro.saturating_add(cost);
     }
 }

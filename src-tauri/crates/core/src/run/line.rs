@@ -43,6 +43,7 @@ impl Run {
             cost_micro: self
                 .money_known()
                 .map(|micro| u32::try_from(micro).unwrap_or(u32::MAX)),
+            cost_estimated: self.cost_estimated,
             seq: self.seq,
             rein: self.rein.iter().copied().collect(),
         }

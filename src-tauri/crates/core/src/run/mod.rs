@@ -84,6 +84,8 @@ pub struct Run {
     /// Reservations that count against the budget and were never settled, because the request is
     /// in flight or was lost: what it used is not known.
     pub unsettled: Reserve,
+    /// Whether some of what it cost is an estimate by the price.
+    pub cost_estimated: bool,
     /// Calls of the last response that are no actions yet.
     pub pending: VecDeque<PendingCall>,
     /// The actions of the current step, in the order of the calls.

@@ -55,6 +55,7 @@ impl View {
                 held_micro: held.money_micro,
                 limit_micro: run.limits.money_micro,
                 known: run.money_known().is_some(),
+                estimated: run.cost_estimated,
             },
             warned: self.warned(),
             reached: self

@@ -102,6 +102,10 @@ pub struct Money {
     pub limit_micro: Option<u64>,
     /// Whether the model's price is known.
     pub known: bool,
+    /// Whether some of it is our own estimate by the price: the provider does not say what it
+    /// charges.
+    #[serde(default)]
+    pub estimated: bool,
 }
 
 /// A hard limit that stopped a run. Working time is in minutes, money in millionths of a dollar.

@@ -119,6 +119,7 @@ impl AnyLog for MemoryLog {
 pub fn line_of(sample: &Sample) -> RunLine {
     RunLine {
         cost_micro: None,
+        cost_estimated: false,
         run: sample.run.to_string(),
         parent: None,
         root: None,
