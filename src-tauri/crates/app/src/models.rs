@@ -110,11 +110,7 @@ impl Models {
         let (provider, config) = (reach.provider.clone(), reach.config.clone());
         let models = self.clone();
         let make = move |key: Option<&SecretText>| {
-            let model = build(
-                reach.config.format,
-                reach.tool_mode,
-                &reach.with_key(key),
-            )?;
+            let model = build(reach.config.format, reach.tool_mode, &reach.with_key(key))?;
             let paced = Paced::new(model, models.pace(&reach, key));
             Ok(Arc::new(paced) as Arc<dyn Model>)
         };

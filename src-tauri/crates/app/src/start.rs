@@ -134,6 +134,7 @@ impl Longrein {
                 ),
             ));
         }
+        self.check_steps(agent, model)?;
         // It is known: the model itself was the first to be looked at.
         let known = price.unwrap_or_default();
         for judge in judges_of(agent).filter(|judge| *judge != model) {
@@ -149,6 +150,32 @@ impl Longrein {
             }
         }
         Ok(price)
+    }
+}
+
+impl Longrein {
+    /// A limit of money is counted by one price, so that no request may be so long that the
+    /// provider asks for more.
+    fn check_steps(&self, agent: &AgentSpec, model: &str) -> Result<(), AppError> {
+        let others = agent.model.use_.iter().map(String::as_str);
+        for name in std::iter::once(model).chain(others) {
+            let price = self.known_of(name).price.map(|price| price.value);
+            let Some(above) = price.and_then(|price| price.dearer_above_tokens) else {
+                continue;
+            };
+            if agent.model.window_tokens > above {
+                return Err(AppError::usage(
+                    format!(
+                        "The agent {} has a limit of money, and {name} costs more from {above} tokens of a request on.",
+                        agent.name
+                    ),
+                    format!(
+                        "Set window_tokens = {above} or less under [model], or take money_usd out of [budget]."
+                    ),
+                ));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -8,9 +8,9 @@ use longrein_models::{Listed, list};
 use serde::Serialize;
 
 use super::{Models, Reach, misnamed, refused};
+use crate::Longrein;
 use crate::config::ToolMode;
 use crate::error::{AppError, AppErrorCode};
-use crate::Longrein;
 
 /// How long a provider has to list its models.
 const LIST_LIMIT: Duration = Duration::from_secs(10);
@@ -174,4 +174,3 @@ pub(super) fn facts_of(listed: &Listed) -> Facts {
         ..Facts::default()
     }
 }
-

@@ -4,9 +4,9 @@ use longrein_models::discovery::{self, FoundServer};
 use longrein_models::{usual_base_url, well_known};
 use serde::Serialize;
 
+use crate::Longrein;
 use crate::config::{self, Format, ProviderConfig, ToolMode};
 use crate::error::AppError;
-use crate::Longrein;
 
 /// A server that answers on this machine.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -135,6 +135,9 @@ impl Longrein {
 
 /// Whether two addresses are one place of this machine, whatever it is called.
 fn same_place(one: &str, other: &str) -> bool {
-    let plain = |url: &str| url.trim_end_matches('/').replace("//localhost", "//127.0.0.1");
+    let plain = |url: &str| {
+        url.trim_end_matches('/')
+            .replace("//localhost", "//127.0.0.1")
+    };
     plain(one) == plain(other)
 }

@@ -186,7 +186,10 @@ async fn a_price_list_is_checked_whole_before_it_takes_the_place_of_the_old_one(
     assert_eq!((taken.models, taken.added.len()), (150, 150));
     assert!(taken.removed.len() > 500, "what ships is far longer");
     let price = app.known_of("openai/m7").price.unwrap();
-    assert_eq!((price.value.input_usd, price.source), (1.0, Source::PriceList));
+    assert_eq!(
+        (price.value.input_usd, price.source),
+        (1.0, Source::PriceList)
+    );
     // Whatever is wrong with the next one, this one stays.
     for broken in ["<html>", "[]", &price_list(3, 5.0)] {
         fs::write(&list, broken).unwrap();
@@ -196,11 +199,17 @@ async fn a_price_list_is_checked_whole_before_it_takes_the_place_of_the_old_one(
     }
     let missing = app.refresh_prices(Some("/nowhere/list.json")).await;
     assert_eq!(missing.unwrap_err().code, AppErrorCode::Usage);
-    assert_eq!(app.known_of("openai/m7").price.unwrap().value.input_usd, 1.0);
+    assert_eq!(
+        app.known_of("openai/m7").price.unwrap().value.input_usd,
+        1.0
+    );
     // It is there for the next process too.
     drop(app);
     let app = open(&data, CONFIG);
-    assert_eq!(app.known_of("openai/m7").price.unwrap().value.input_usd, 1.0);
+    assert_eq!(
+        app.known_of("openai/m7").price.unwrap().value.input_usd,
+        1.0
+    );
     fs::write(&list, price_list(151, 3.0)).unwrap();
     let taken = app.refresh_prices(Some(&from)).await.unwrap();
     assert_eq!((taken.added.len(), taken.changed.len()), (1, 150));
@@ -251,7 +260,10 @@ async fn no_run_begins_that_ollama_would_cut_without_a_word() {
     let error = error.unwrap_err();
     assert_eq!(error.code, AppErrorCode::Usage);
     assert!(error.message.contains("last 4096 tokens"), "{error:?}");
-    assert!(error.remedy.contains("OLLAMA_CONTEXT_LENGTH=32768"), "{error:?}");
+    assert!(
+        error.remedy.contains("OLLAMA_CONTEXT_LENGTH=32768"),
+        "{error:?}"
+    );
     assert!(models.ready(&agent(4_096), "ollama/small").await.is_ok());
 }
 
@@ -276,7 +288,11 @@ async fn a_provider_that_is_down_still_shows_what_is_known() {
     );
     let found = app.models_of("local").await.unwrap();
     assert_eq!(found.offline.unwrap().code, AppErrorCode::Refused);
-    let names: Vec<&str> = found.models.iter().map(|line| line.model.as_str()).collect();
+    let names: Vec<&str> = found
+        .models
+        .iter()
+        .map(|line| line.model.as_str())
+        .collect();
     assert_eq!(names, ["local/mine"]);
     let error = app.models_of("nobody").await.unwrap_err();
     assert_eq!(error.code, AppErrorCode::Usage);
@@ -299,5 +315,8 @@ async fn a_well_known_provider_is_added_by_its_name() {
     app.save_tool_mode("anthropic/x", ToolMode::Native).unwrap();
     let text = fs::read_to_string(folder.path().join("config.toml")).unwrap();
     assert!(text.starts_with("# mine\n"), "{text}");
-    assert!(text.contains("[models.\"anthropic/x\"]\ntool_mode = \"native\""), "{text}");
+    assert!(
+        text.contains("[models.\"anthropic/x\"]\ntool_mode = \"native\""),
+        "{text}"
+    );
 }

@@ -14,6 +14,7 @@ const CONFIG: &str = r#"
 [providers.local]
 format = "openai-chat"
 base_url = "http://127.0.0.1:9/v1"
+[providers.xai]
 [models."local/cheap"]
 input_usd = 0.5
 cached_usd = 0.05
@@ -120,6 +121,22 @@ async fn a_limit_of_money_needs_a_model_whose_price_is_known() {
         told.contains("what local/next costs is not known"),
         "{told}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_of_money_is_refused_where_longer_requests_would_cost_more() {
+    let window = |tokens: u32| {
+        format!("[model]\nwindow_tokens = {tokens}\n[budget]\nmoney_usd = 3.0\n")
+    };
+    let (_folder, app) = open(&window(300_000));
+    let told = refused(&app, thrifty("xai/grok-4.7", Limits::default())).await;
+    assert!(told.contains("from 200000 tokens"), "{told}");
+    assert!(told.contains("window_tokens = 200000"), "{told}");
+    let (_folder, app) = open(&window(200_000));
+    // Not begun: that would ask somebody.
+    let agent = crate::agents::resolve(app.data_dir(), "thrifty").unwrap();
+    let price = app.price_for(&agent, "xai/grok-4.7").unwrap();
+    assert_eq!(price.map(|price| price.input), Some(2_000_000));
 }
 
 #[tokio::test(flavor = "multi_thread")]

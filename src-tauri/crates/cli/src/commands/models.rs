@@ -78,7 +78,10 @@ fn tell_models(found: &ProviderModels, screen: &mut Screen) -> Result<(), Failur
     }
     if let Some(why) = &found.offline {
         let (provider, message) = (&found.provider, text::plain(&why.message));
-        screen.say(&format!("{provider}: {message} {}", text::plain(&why.remedy)));
+        screen.say(&format!(
+            "{provider}: {message} {}",
+            text::plain(&why.remedy)
+        ));
         if !found.models.is_empty() {
             screen.say("Shown is what is known without it.");
         }
@@ -107,13 +110,17 @@ async fn tell_places(
     screen.say(&format!(
         "Add one with: {well_known}, for example anthropic, openai, google, openrouter or ollama."
     ));
-    screen.say("Another server needs its format and base_url: in config.toml of the data folder, or");
+    screen
+        .say("Another server needs its format and base_url: in config.toml of the data folder, or");
     screen.say("with --format and --base-url.");
     Ok(())
 }
 
 fn told(context: &Context, server: &Found) -> String {
-    let models = text::counted(u32::try_from(server.models.len()).unwrap_or(u32::MAX), "model");
+    let models = text::counted(
+        u32::try_from(server.models.len()).unwrap_or(u32::MAX),
+        "model",
+    );
     let add = context.command(&format!("models add {}", server.name));
     let Found {
         server, base_url, ..
@@ -150,7 +157,10 @@ async fn test(context: &Context, what: ModelsTest) -> Result<Status, Failure> {
         };
         let question = text::cell(question, QUESTION_COLUMNS);
         let word = screen.result_painted(tone, &text::cell(word, ANSWER_COLUMNS));
-        screen.result(&format!("{question} {word}  {}", text::plain(&finding.note)))?;
+        screen.result(&format!(
+            "{question} {word}  {}",
+            text::plain(&finding.note)
+        ))?;
     }
     let used = &tested.report.used;
     screen.say(&format!(
@@ -191,7 +201,10 @@ fn advise(context: &Context, model: &str, tested: &Tested, saved: bool, screen: 
 fn cost_words(cost: &Cost) -> String {
     match cost {
         Cost::Reported { micro_usd } => {
-            format!("they cost {}, as the provider says", text::dollars(*micro_usd))
+            format!(
+                "they cost {}, as the provider says",
+                text::dollars(*micro_usd)
+            )
         }
         Cost::Estimated {
             micro_usd,
@@ -256,7 +269,10 @@ async fn add(context: &Context, what: ModelsAdd) -> Result<Status, Failure> {
 async fn agreed(place: &Place, screen: &mut Screen) -> Result<bool, Failure> {
     if !ask::somebody_is_there(screen) {
         return Err(Failure::usage(
-            format!("Nobody is there to ask whether {} is to be added.", place.name),
+            format!(
+                "Nobody is there to ask whether {} is to be added.",
+                place.name
+            ),
             "Say --yes to add it without being asked.",
         ));
     }
@@ -271,7 +287,10 @@ fn named_format(name: &str) -> Result<Format, Failure> {
         let known = Format::ALL.map(Format::name);
         Failure::usage(
             format!("There is no format “{}”.", text::plain(name)),
-            format!("Known are {}.", longrein_core::agent_file::reader::list(&known)),
+            format!(
+                "Known are {}.",
+                longrein_core::agent_file::reader::list(&known)
+            ),
         )
     })
 }
@@ -302,7 +321,11 @@ async fn refresh(context: &Context, what: ModelsRefresh) -> Result<Status, Failu
         if names.is_empty() {
             continue;
         }
-        let shown: Vec<&str> = names.iter().take(NAMED_MODELS).map(String::as_str).collect();
+        let shown: Vec<&str> = names
+            .iter()
+            .take(NAMED_MODELS)
+            .map(String::as_str)
+            .collect();
         let more = names.len().saturating_sub(NAMED_MODELS);
         let more = match more {
             0 => String::new(),

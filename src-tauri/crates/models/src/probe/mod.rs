@@ -100,7 +100,7 @@ impl Finding {
     /// else shows nothing.
     fn failed(error: &ModelError) -> Self {
         let answer = match error.class {
-            ModelErrorClass::BadRequest => Answer::No,
+            ModelErrorClass::BadRequest | ModelErrorClass::MediaRefused => Answer::No,
             _ => Answer::Unknown,
         };
         Self::new(answer, error.message.clone())
@@ -149,6 +149,7 @@ pub async fn probe(
         _ => Finding::skipped("only asked of models that call one"),
     };
     let thinking = asker.thinking().await;
+    let images = asker.images().await;
     let cache = match extent.cache {
         true => asker.cache().await,
         false => Finding::skipped("not asked"),
@@ -165,7 +166,7 @@ pub async fn probe(
         tools,
         parallel_tools,
         thinking,
-        images: Finding::skipped("images can't be sent yet"),
+        images,
         cache,
         schema_tools,
         used: Usage {
@@ -301,6 +302,23 @@ impl Asker {
             (true, _) => Finding::new(Answer::Yes, "and shows it"),
             (false, true) => Finding::new(Answer::Yes, "and keeps it to itself"),
             (false, false) => Finding::new(Answer::No, "no reasoning came"),
+        }
+    }
+
+    async fn images(&mut self) -> Finding {
+        let reply = match self.ask(&Question::with_picture(questions::COLOUR)).await {
+            Ok((reply, _)) => reply,
+            Err(error) => return Finding::failed(&error),
+        };
+        let sees = reply.blocks.iter().any(|block| match block {
+            ReplyBlock::Text { text, .. } => {
+                text.to_lowercase().contains(questions::PICTURE_COLOUR)
+            }
+            _ => false,
+        });
+        match sees {
+            true => Finding::new(Answer::Yes, ""),
+            false => Finding::new(Answer::No, "it did not say which colour a picture has"),
         }
     }
 

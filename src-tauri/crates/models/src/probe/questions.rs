@@ -1,8 +1,8 @@
 //! The questions, and how they become bytes.
 
-use longrein_core::dialect::{Dialect, End, Head, Message, Parameters, Place, Thinking};
+use longrein_core::dialect::{Attached, Dialect, End, Head, Message, Parameters, Place, Thinking};
 use longrein_protocol::tool::{Reach, Recovery, Repeat};
-use longrein_protocol::{Effect, ToolSpec};
+use longrein_protocol::{Effect, MediaKind, ToolSpec};
 use serde_json::json;
 
 /// Enough words that they come in pieces.
@@ -19,6 +19,19 @@ pub(super) const TWO_CITIES: &str =
 /// Something that is easier with a thought.
 pub(super) const RIDDLE: &str = "A bat and a ball cost 1.10 together; the bat costs 1.00 more than the ball. What does the ball cost?";
 
+/// Something that wants a picture.
+pub(super) const COLOUR: &str =
+    "What colour is this picture? Answer with one English word, or say that you see none.";
+
+/// The colour of [`PICTURE`].
+pub(super) const PICTURE_COLOUR: &str = "red";
+
+/// A square of 64 by 64 red pixels as PNG in base64; some models refuse smaller ones.
+const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAS0lEQVR42u3PQQkAAAgAsetfWiP4FgYrsKZeS0BAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEDgsqnc8OJg6Ln3AAAAAElFTkSuQmCC";
+
+/// About how many tokens a model counts for it: the least that any does for an image.
+const PICTURE_TOKENS: u32 = 258;
+
 /// The only tool.
 pub(super) const TOOL: &str = "temperature";
 
@@ -34,6 +47,8 @@ pub(super) struct Question<'a> {
     pub text: &'a str,
     pub tools: Vec<ToolSpec>,
     pub thinking: Option<Thinking>,
+    /// Whether the picture comes with it.
+    pub with_picture: bool,
 }
 
 impl<'a> Question<'a> {
@@ -44,6 +59,15 @@ impl<'a> Question<'a> {
             text,
             tools: Vec::new(),
             thinking: None,
+            with_picture: false,
+        }
+    }
+
+    /// With the picture.
+    pub fn with_picture(text: &'a str) -> Self {
+        Self {
+            with_picture: true,
+            ..Self::plain(text)
         }
     }
 
@@ -69,7 +93,11 @@ impl<'a> Question<'a> {
             is_tail: false,
         };
         let text = self.text.to_owned();
-        body += &dialect.placed(place, &Message::user(text));
+        let media = match self.with_picture {
+            true => vec![picture()],
+            false => Vec::new(),
+        };
+        body += &dialect.placed(place, &Message::User { text, media });
         let end = End {
             messages: 1,
             has_tail: false,
@@ -81,6 +109,16 @@ impl<'a> Question<'a> {
             answer: None,
         };
         body + &dialect.closing_after(end, parameters)
+    }
+}
+
+fn picture() -> Attached {
+    Attached {
+        kind: MediaKind::Image,
+        media_type: "image/png".to_owned(),
+        name: "square.png".to_owned(),
+        base64: PICTURE.into(),
+        tokens: PICTURE_TOKENS,
     }
 }
 

@@ -17,6 +17,7 @@ struct Skills {
     parallel: bool,
     thinks: bool,
     refuses_thinking: bool,
+    sees: bool,
     caches: bool,
     follows_schema: bool,
 }
@@ -41,6 +42,8 @@ fn answer(skills: Skills, seen: &Seen) -> Answer {
         delta["tool_calls"] = calls.collect();
     } else if body["response_format"].is_object() && skills.follows_schema {
         delta["content"] = json!(r#"{"tool":"temperature","arguments":{"city":"Oslo"}}"#);
+    } else if body["messages"][1]["content"].is_array() && skills.sees {
+        delta["content"] = json!("Red.");
     } else {
         delta["content"] = json!("one two three");
     }
@@ -85,6 +88,7 @@ async fn a_model_that_can_do_everything_is_known_for_it() {
         tools: true,
         parallel: true,
         thinks: true,
+        sees: true,
         caches: true,
         follows_schema: true,
         refuses_thinking: false,
@@ -97,7 +101,7 @@ async fn a_model_that_can_do_everything_is_known_for_it() {
             ("tools", Found::Yes),
             ("parallel tools", Found::Yes),
             ("thinking", Found::Yes),
-            ("images", Found::Skipped),
+            ("images", Found::Yes),
             ("cache", Found::Yes),
             ("schema mode", Found::Yes),
         ]
@@ -122,7 +126,7 @@ async fn a_model_that_can_only_follow_a_schema_is_given_that_mode() {
             ("tools", Found::No),
             ("parallel tools", Found::Skipped),
             ("thinking", Found::No),
-            ("images", Found::Skipped),
+            ("images", Found::No),
             ("cache", Found::No),
             ("schema mode", Found::Yes),
         ]

@@ -92,7 +92,10 @@ fn able(line: &ModelLine) -> String {
     let known = &line.known;
     let by_schema = line.tool_mode == "schema";
     let abilities = [
-        (known.tools.is_some_and(|it| it.value) && !by_schema, "tools"),
+        (
+            known.tools.is_some_and(|it| it.value) && !by_schema,
+            "tools",
+        ),
         (by_schema, "tools (schema)"),
         (known.images.is_some_and(|it| it.value), "images"),
         (known.thinking.is_some_and(|it| it.value), "thinking"),
