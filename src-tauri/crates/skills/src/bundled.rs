@@ -25,7 +25,28 @@ macro_rules! bundled {
 }
 
 /// The skills that ship, by name.
-pub(crate) const BUNDLED: &[BundledSkill] = &[];
+pub(crate) static BUNDLED: &[BundledSkill] = &[
+    bundled!("data-analysis":
+        "SKILL.md",
+        "references/cleaning.md",
+        "references/statistics.md",
+        "scripts/chart.py",
+        "scripts/clean.py",
+        "scripts/compute.py",
+        "scripts/expressions.py",
+        "scripts/profile.py",
+        "scripts/report.py",
+        "scripts/tables.py",
+    ),
+    bundled!("research-page":
+        "SKILL.md",
+        "assets/page.html",
+        "references/checklist.md",
+        "references/evidence.md",
+        "scripts/check_page.py",
+        "scripts/new_page.py",
+    ),
+];
 
 impl BundledSkill {
     pub(crate) fn entries(&self) -> Vec<Entry> {

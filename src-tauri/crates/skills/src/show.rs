@@ -27,8 +27,3 @@ pub(crate) fn brief(text: &str, limit: usize) -> String {
 pub(crate) fn written(letter: char) -> String {
     format!("U+{:04X}", u32::from(letter))
 }
-
-/// `1 file`, `2 files`.
-pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}

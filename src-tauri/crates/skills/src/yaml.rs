@@ -36,7 +36,7 @@ pub(crate) enum Oddity {
     Anchor,
     /// `!tag`.
     Tag,
-    /// A mapping indented by another step than the first one.
+    /// A mapping indented by no multiple of the first one's step.
     Indent,
 }
 
@@ -190,7 +190,9 @@ impl Builder {
             .filter(|above| above.is_map && above.is_block);
         if let Some(above) = above.filter(|_| is_map && is_block) {
             let step = column.saturating_sub(above.column);
-            if *self.step.get_or_insert(step) != step {
+            // Some readers take only multiples of the first step.
+            let first = *self.step.get_or_insert(step.max(1));
+            if !step.is_multiple_of(first) {
                 self.oddities.push((Oddity::Indent, line));
             }
         }
@@ -292,8 +294,10 @@ mod tests {
             ]],
         );
         check(
-            "a:\n  b: c\nd:\n    e: f\n",
-            expect![[r#"{"a"@1: {"b"@2: "c"@2}, "d"@3: {"e"@4: "f"@4}} [(Indent, 4)]"#]],
+            "a:\n    b: c\nd:\n  e: f\nh:\n        i: j\n",
+            expect![[
+                r#"{"a"@1: {"b"@2: "c"@2}, "d"@3: {"e"@4: "f"@4}, "h"@5: {"i"@6: "j"@6}} [(Indent, 4)]"#
+            ]],
         );
     }
 

@@ -195,6 +195,8 @@ impl Shelf {
     pub(crate) fn remove(&self, target: &Path) -> Result<PathBuf, SkillError> {
         let _alone = self.alone()?;
         let mut records = Records::read(&self.folder)?;
+        // Asked while the link still leads there.
+        let folder = records::real(target);
         let is_link = fs::symlink_metadata(target)
             .map_err(SkillError::io(target, "removed"))?
             .is_symlink();
@@ -206,7 +208,8 @@ impl Shelf {
             let away = stage.path().join("removed");
             fs::rename(target, &away).map_err(SkillError::io(target, "removed"))?;
         }
-        if records.forget(&records::real(target)).is_some() || records.forget(target).is_some() {
+        let forgotten = [folder.as_path(), target].map(|folder| records.forget(folder));
+        if forgotten.iter().any(Option::is_some) {
             records.write(&self.folder)?;
         }
         Ok(target.to_path_buf())

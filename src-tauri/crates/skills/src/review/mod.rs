@@ -263,12 +263,8 @@ impl Review {
             let asked = allowed_tools.join(" ");
             facts.whole_file(FlagKind::AsksForTools, &examined.manifest_file, &asked);
         }
-        let total: u64 = examined
-            .contents
-            .entries
-            .iter()
-            .map(|entry| entry.bytes)
-            .sum();
+        let entries = examined.contents.entries.iter();
+        let total: u64 = entries.map(|entry| entry.bytes).sum();
         Ok(Self {
             name: examined.parsed.name.clone(),
             description: manifest.map_or_else(String::new, |of| of.description.clone()),
