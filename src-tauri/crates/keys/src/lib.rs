@@ -24,7 +24,7 @@ mod keychain;
 #[cfg(feature = "store")]
 mod store;
 
-pub use mask::{Known, MaskStream, Masker, SHORTEST_MASKED_BYTES};
+pub use mask::{Known, MaskStream, MaskedWriter, Masker, SHORTEST_MASKED_BYTES, mask_panics};
 pub use name::{NAME_MAX_LETTERS, NotAName, SecretName};
 pub use secret::SecretText;
 

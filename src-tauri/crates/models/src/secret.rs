@@ -2,12 +2,15 @@
 
 use std::fmt;
 
-use zeroize::Zeroizing;
+use longrein_keys::{Masker, SecretText};
 
-/// A provider's key. It has no `Display`, its `Debug` is a mask, and its memory is cleared when
-/// it goes.
+/// A provider's key, beside what masks it. It has no `Display`, its `Debug` is a mask, and its
+/// memory is cleared when it goes.
 #[derive(Clone)]
-pub struct Secret(Zeroizing<String>);
+pub struct Secret {
+    key: SecretText,
+    masker: Masker,
+}
 
 /// What stands where a secret was.
 pub(crate) const MASK: &str = "•••";
@@ -15,21 +18,27 @@ pub(crate) const MASK: &str = "•••";
 impl Secret {
     /// Takes a key. White space around it, which comes with copying, is left out.
     pub fn new(key: impl Into<String>) -> Self {
-        let key = Zeroizing::new(key.into());
-        Self(Zeroizing::new(key.trim().to_owned()))
+        let key = SecretText::new(key);
+        Self {
+            masker: Masker::new([key.clone()]),
+            key,
+        }
     }
 
     /// The key itself, for the one header that carries it.
     pub(crate) fn expose(&self) -> &str {
-        &self.0
+        self.key.expose()
     }
 
-    /// Replaces the key wherever a text repeats it.
+    /// Masks the key wherever a text repeats it, however it is written there.
     pub(crate) fn mask_in(&self, text: &str) -> String {
-        if self.0.is_empty() {
+        if self.expose().is_empty() {
             return text.to_owned();
         }
-        text.replace(self.0.as_str(), MASK)
+        // Short keys too, which the masker takes for ordinary words.
+        let mut masked = text.replace(self.expose(), MASK);
+        self.masker.text(&mut masked);
+        masked
     }
 }
 
@@ -57,5 +66,8 @@ mod tests {
             "bad key •••."
         );
         assert_eq!(Secret::new("").mask_in("nothing"), "nothing");
+        let long = Secret::new("sk-12/3456789");
+        let said = long.mask_in("?key=sk-12%2F3456789 of sk-12/3456789");
+        assert!(!said.contains("3456789"), "{said}");
     }
 }

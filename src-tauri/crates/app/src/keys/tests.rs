@@ -63,7 +63,11 @@ async fn shown(keys: &Keys) -> String {
             (line.can_remove, "remove"),
             (line.can_test, "test"),
         ];
-        let can: Vec<&str> = can.iter().filter(|(can, _)| *can).map(|(_, it)| *it).collect();
+        let can: Vec<&str> = can
+            .iter()
+            .filter(|(can, _)| *can)
+            .map(|(_, it)| *it)
+            .collect();
         format!(
             "{} {:?} | {} | {} | {} | {problem}\n",
             line.name,
@@ -136,7 +140,10 @@ async fn a_key_is_checked_before_it_is_kept_and_what_is_odd_is_said() {
     assert_eq!(kept.notes, ["This looks like a key of Anthropic."]);
     assert!(!kept.replaced);
     assert!(keys.set("openai", KEY).await.unwrap().replaced);
-    assert_eq!(keys.set("team", KEY).await.unwrap().name.as_str(), "team-key");
+    assert_eq!(
+        keys.set("team", KEY).await.unwrap().name.as_str(),
+        "team-key"
+    );
     assert!(keys.remove("team").await.unwrap());
     assert!(!keys.remove("team").await.unwrap());
 }
@@ -231,6 +238,8 @@ async fn a_service_opens_the_file_with_the_passphrase_that_its_environment_gives
     let other = service();
     let found = other.of_provider("openai", &config.providers["openai"]);
     assert_eq!(found.await.unwrap().unwrap().secret.expose(), KEY);
-    let closed = keys.of_provider("openai", &config.providers["openai"]).await;
+    let closed = keys
+        .of_provider("openai", &config.providers["openai"])
+        .await;
     assert!(matches!(closed, Err(KeyError::NeedsPassphrase { .. })));
 }

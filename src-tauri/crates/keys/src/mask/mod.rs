@@ -8,6 +8,7 @@
 
 mod finder;
 mod known;
+mod outlets;
 mod patterns;
 mod stream;
 mod view;
@@ -23,6 +24,7 @@ use view::Escape;
 use crate::SecretText;
 
 pub use known::Known;
+pub use outlets::{MaskedWriter, mask_panics};
 pub use stream::MaskStream;
 
 /// The shortest secret that is masked, in bytes: a shorter one would mask ordinary words.
