@@ -6,6 +6,7 @@ pub mod container;
 pub mod egress;
 pub mod engine;
 mod error;
+pub mod image;
 mod resident;
 pub mod session;
 pub mod snapshot;

@@ -1,5 +1,6 @@
 mod bubblewrap;
 mod escape;
+mod image;
 mod kill;
 mod life;
 mod network;

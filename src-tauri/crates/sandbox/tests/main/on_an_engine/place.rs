@@ -38,7 +38,7 @@ pub async fn within<T>(work: impl Future<Output = T>) -> T {
         .expect("it does not take that long")
 }
 
-fn variable(name: &str) -> String {
+pub fn variable(name: &str) -> String {
     std::env::var(name)
         .unwrap_or_else(|_| panic!("{name} is not set: run these by scripts/sandbox-tests"))
 }
