@@ -120,6 +120,7 @@ pub async fn start_run(desktop: State<'_, Desktop>, request: StartRequest) -> An
         model,
         library: None,
         limits: Limits::default(),
+        attachments: Vec::new(),
     };
     Ok(desktop.longrein().start(new).await?.run.to_string())
 }

@@ -2,6 +2,7 @@
 //! drivers.
 
 pub mod agents;
+mod attachments;
 pub mod config;
 pub mod demo;
 pub mod doctor;

@@ -1,6 +1,6 @@
 //! Beginning a run. A mistake found here is a usage error, and nothing was begun.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use longrein_core::agent_file;
 use longrein_core::run::Run;
@@ -16,7 +16,7 @@ use longrein_store::file_system::make_private_folder;
 use crate::drivers::Driving;
 use crate::error::{AppError, AppErrorCode, of_lock};
 use crate::system::{SystemChance, now};
-use crate::{Longrein, agents};
+use crate::{Longrein, agents, attachments};
 
 /// What a person asks for.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +31,8 @@ pub struct NewRun {
     pub library: Option<Vec<String>>,
     /// Limits over the agent's own; what is absent stays as its file says.
     pub limits: Limits,
+    /// Images, PDFs and recordings that belong to the question.
+    pub attachments: Vec<PathBuf>,
 }
 
 impl Longrein {
@@ -54,6 +56,7 @@ impl Longrein {
         // Without the rules of this machine nothing could be decided.
         self.rules()?;
         self.inner.world.library(&agent)?;
+        let given = attachments::read(new.attachments.clone()).await?;
         let run = RunId::from_parts(now(), SystemChance.random());
         let workspace = self.inner.paths.workspace(run);
         make_folder(&workspace)?;
@@ -76,7 +79,10 @@ impl Longrein {
             parent: None,
             root: None,
         }))?;
-        driver.say(question)?;
+        for blob in given.blobs {
+            driver.keep(Some(blob));
+        }
+        driver.give(question, given.media)?;
         driver.commit().await?;
         Ok(self.drive_in_background(run, driver, lock))
     }
@@ -123,7 +129,8 @@ impl Longrein {
         // Any of the list may take over.
         let others = agent.model.use_.iter().map(String::as_str);
         let mut models = std::iter::once(model).chain(others);
-        if let Some(unknown) = models.find(|model| self.inner.world.models().price(model).is_none()) {
+        if let Some(unknown) = models.find(|model| self.inner.world.models().price(model).is_none())
+        {
             return Err(AppError::usage(
                 format!(
                     "The agent {} has a limit of money, and what {unknown} costs is not known.",

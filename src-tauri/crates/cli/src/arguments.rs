@@ -158,6 +158,9 @@ pub struct Run {
     /// Use this folder as the library instead of the agent's; may be given several times
     #[arg(long, value_name = "DIR")]
     pub library: Option<Vec<PathBuf>>,
+    /// Give this image, PDF or recording with the task; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub attach: Vec<PathBuf>,
     /// Keep waiting when the run needs your answer
     #[arg(long)]
     pub wait: bool,
@@ -247,6 +250,9 @@ pub struct Steer {
     pub run: String,
     /// What to say
     pub text: String,
+    /// Give this image, PDF or recording with it; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub attach: Vec<PathBuf>,
 }
 
 /// `demo`.

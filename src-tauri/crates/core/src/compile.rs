@@ -156,11 +156,11 @@ pub fn compile(run: &Run, dialect: &dyn Dialect, known: &Known<'_>) -> Compiled 
         frozen_fragments(run)
     };
     let from = first_new_item(run);
-    let mut laying = Laying::new(run, dialect, known, from);
+    let laying = Laying::new(run, dialect, known);
     let mut places = Places::default();
     if keep == 0 {
         add.extend(head(run, dialect));
-        for message in kept_messages(run, &mut laying) {
+        for message in kept_messages(run, &laying) {
             let place = places.next(message.speaker());
             let text = dialect.placed(place, &message);
             add.push(Piece::plain(Section::Pinned, text));
@@ -312,12 +312,12 @@ fn head(run: &Run, dialect: &dyn Dialect) -> Vec<Piece> {
 }
 
 /// What stays in view of what a compaction took out: the person's words, plan and sources.
-fn kept_messages(run: &Run, laying: &mut Laying<'_>) -> Vec<Message> {
+fn kept_messages(run: &Run, laying: &Laying<'_>) -> Vec<Message> {
     let mut messages: Vec<Message> = run
         .conversation
         .kept
         .iter()
-        .map(|words| laying.person(words, false))
+        .map(|words| laying.person(words, None))
         .collect();
     if run.conversation.first == 0 && run.conversation.pruned_before == 0 {
         return messages;

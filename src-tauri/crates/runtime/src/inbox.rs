@@ -412,7 +412,11 @@ impl Driver {
             return self.answer_question(question, text, Surface::Command);
         }
         self.meet_person(&text);
-        let title = title(&text);
+        let named = |first: &Media| first.name.clone();
+        let title = match text.trim() {
+            "" => attachments.first().map(named).unwrap_or_default(),
+            text => title(text),
+        };
         let (input, blob) = Body::of(text);
         self.keep(blob);
         if self.run.phase == Phase::Going {

@@ -47,10 +47,7 @@ impl Work for AppendWork {
                 message: error.to_string(),
             }
         };
-        for blob in &mut self.blobs {
-            let what = blob.hash.to_string();
-            blob.encode(encoder).map_err(refuse(what))?;
-        }
+        encode(&mut self.blobs, encoder)?;
         for part in &self.append.runs {
             let mut payloads = Vec::with_capacity(part.events.len());
             for event in &part.events {
@@ -298,6 +295,40 @@ impl Work for WishWork {
     fn answer(self: Box<Self>, outcome: Result<(), LogError>) {
         let _ = self.reply.send(outcome.map(|()| self.id));
     }
+}
+
+/// Keeps blobs that something else will refer to.
+pub(crate) struct BlobsWork {
+    pub blobs: Vec<ReadyBlob>,
+    pub reply: oneshot::Sender<Result<(), LogError>>,
+}
+
+impl Work for BlobsWork {
+    fn prepare(&mut self, encoder: &mut Encoder) -> Result<(), LogError> {
+        encode(&mut self.blobs, encoder)
+    }
+
+    fn apply(&mut self, connection: &Connection) -> Result<(), Failure> {
+        for blob in &self.blobs {
+            blob.insert(connection)?;
+        }
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, outcome: Result<(), LogError>) {
+        let _ = self.reply.send(outcome);
+    }
+}
+
+fn encode(blobs: &mut [ReadyBlob], encoder: &mut Encoder) -> Result<(), LogError> {
+    for blob in blobs {
+        let path = blob.hash.to_string();
+        blob.encode(encoder).map_err(|error| LogError::Io {
+            path,
+            message: error.to_string(),
+        })?;
+    }
+    Ok(())
 }
 
 /// Writes the line of a run anew, as its events say, unless it went on meanwhile.

@@ -12,7 +12,7 @@ use longrein_protocol::{BlobHash, Event, Millis, RunId};
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
-use crate::append::{AppendWork, FenceWork, LineWork, WishWork};
+use crate::append::{AppendWork, BlobsWork, FenceWork, LineWork, WishWork};
 use crate::blobs::{self, ReadyBlob};
 use crate::chain::RowHash;
 use crate::check::{self, CheckReport};
@@ -123,6 +123,16 @@ impl Store {
             })
         })
         .await
+    }
+
+    /// Keeps content that a wish will refer to. Who keeps the same twice keeps it once.
+    ///
+    /// # Errors
+    /// Those of a write.
+    pub async fn keep(&self, blobs: Vec<NewBlob>) -> Result<(), LogError> {
+        let blobs = self.ready(blobs).await?;
+        self.write(|reply| Box::new(BlobsWork { blobs, reply }))
+            .await
     }
 
     /// Lines of runs, newest first, at most `limit`, older than `before`. A line that can't be

@@ -5,6 +5,7 @@
 //! trusts the workspace for what a source says.
 
 mod ask;
+mod attached;
 mod delegate;
 mod error;
 mod files;
@@ -28,6 +29,7 @@ use std::sync::{Arc, Mutex};
 
 use longrein_runtime::ports::Tool;
 
+pub use attached::attached;
 pub use library::{Findings, Library, LibraryError};
 pub use verify::HarnessVerifier;
 

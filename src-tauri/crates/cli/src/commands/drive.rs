@@ -35,6 +35,7 @@ pub async fn run(context: &Context, run: arguments::Run) -> Result<Status, Failu
         model: run.model,
         library: run.library.map(folders),
         limits: run.limits.limits(),
+        attachments: run.attach,
     };
     let driving = match app.start(new.clone()).await {
         Err(error) if error.code == AppErrorCode::Locked => {

@@ -134,8 +134,13 @@ pub async fn steer(context: &Context, steer: Steer) -> Result<Status, Failure> {
             "",
         ));
     }
+    let attachments = app.attach(run, steer.attach).await?;
+    let wish = match attachments.is_empty() {
+        true => Wish::Say { text },
+        false => Wish::Give { text, attachments },
+    };
     let given = Given {
-        wish: Wish::Say { text },
+        wish,
         seq: line.seq,
     };
     give(context, &app, run, given).await

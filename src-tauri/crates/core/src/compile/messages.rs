@@ -2,7 +2,7 @@
 //! exactly one result directly after it, no result stands without its call, and media that can't
 //! be sent is a note. It is a view: the log stays as it is.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use longrein_protocol::block::{Block, Origin, Trust};
@@ -29,9 +29,8 @@ pub(super) struct Laying<'a> {
     run: &'a Run,
     dialect: &'a dyn Dialect,
     known: &'a Known<'a>,
-    /// Media that the request may still hold.
-    items_left: usize,
-    bytes_left: u64,
+    /// The media that the request has room for: the item's number, and the place within it.
+    room: HashSet<(u32, usize)>,
 }
 
 /// What becomes of one item of media in a message of some speaker.
@@ -52,29 +51,41 @@ struct Step<'a> {
 }
 
 impl<'a> Laying<'a> {
-    /// For the items from number `from` on; those before are in the request already.
-    pub fn new(run: &'a Run, dialect: &'a dyn Dialect, known: &'a Known<'a>, from: u32) -> Self {
-        let (mut items, mut bytes) = (0, 0);
-        for (_, media) in run
-            .conversation
-            .shown_media()
-            .take_while(|(number, _)| *number < from)
-        {
-            items += 1;
-            bytes += media.body.len() as u64;
+    /// What a request has room for is told from the whole conversation, in its order, so that it
+    /// is the same whether the request grows or is made anew.
+    pub fn new(run: &'a Run, dialect: &'a dyn Dialect, known: &'a Known<'a>) -> Self {
+        let (mut items_left, mut bytes_left) = (MEDIA_ITEMS_PER_REQUEST, MEDIA_REQUEST_BYTES);
+        let mut room = HashSet::new();
+        for (number, item) in run.conversation.numbered() {
+            let speaker = match item {
+                Item::Result { .. } => Speaker::Tool,
+                _ => Speaker::Person,
+            };
+            let shown = run.conversation.shows_media(number, item);
+            for (place, media) in item.media().iter().enumerate() {
+                let (Way::Here(sent) | Way::Below(sent)) = way(run, dialect, media, speaker, shown)
+                else {
+                    continue;
+                };
+                let bytes = sent.body.len() as u64;
+                if items_left > 0 && bytes <= bytes_left {
+                    items_left -= 1;
+                    bytes_left -= bytes;
+                    room.insert((number, place));
+                }
+            }
         }
         Self {
             run,
             dialect,
             known,
-            items_left: MEDIA_ITEMS_PER_REQUEST.saturating_sub(items),
-            bytes_left: MEDIA_REQUEST_BYTES.saturating_sub(bytes),
+            room,
         }
     }
 
     /// The messages of the items from number `from` on. What an earlier request held began and
     /// ended with whole steps.
-    pub fn messages(&mut self, from: u32) -> Vec<Message> {
+    pub fn messages(&self, from: u32) -> Vec<Message> {
         let items: Vec<(u32, &Item)> = self
             .run
             .conversation
@@ -101,7 +112,7 @@ impl<'a> Laying<'a> {
         messages
     }
 
-    fn step(&mut self, blocks: &[Block], step: Step<'_>, messages: &mut Vec<Message>) {
+    fn step(&self, blocks: &[Block], step: Step<'_>, messages: &mut Vec<Message>) {
         let said = self.said(blocks);
         let calls: Vec<(String, String)> = said.iter().filter_map(call_of).collect();
         if !said.is_empty() {
@@ -143,6 +154,13 @@ impl<'a> Laying<'a> {
     }
 
     fn said(&self, blocks: &[Block]) -> Vec<Said> {
+        // Reasoning that led to nothing (the reply was cut, or what followed had no words) can't
+        // go back: providers refuse it without what belongs to it.
+        let led = blocks
+            .iter()
+            .rposition(|block| !matches!(block, Block::Thinking { .. }))
+            .map_or(0, |last| last + 1);
+        let blocks = &blocks[..led];
         let mut ids: HashMap<&str, u32> = HashMap::new();
         let text = |body: &Body| (self.known.text)(body);
         blocks
@@ -181,7 +199,7 @@ impl<'a> Laying<'a> {
     }
 
     fn result(
-        &mut self,
+        &self,
         number: u32,
         action: &ActionId,
         (call, name): (String, String),
@@ -191,16 +209,17 @@ impl<'a> Laying<'a> {
         let shown = self.shows(number, &result.media);
         let mut media = Vec::new();
         let mut notes = Vec::new();
-        for item in &result.media {
-            match self.way(item, Speaker::Tool, shown) {
-                Way::Here(sent) => match self.attached(sent) {
+        for (place, item) in result.media.iter().enumerate() {
+            let place = (number, place);
+            match way(self.run, self.dialect, item, Speaker::Tool, shown) {
+                Way::Here(sent) => match self.attached(place, sent) {
                     Ok(attached) => media.push(attached),
                     Err(why) => notes.push(self.note(item, why)),
                 },
                 Way::Below(sent) => {
                     let words = item.in_words();
                     notes.push(format!("[{words}: shown after the results]"));
-                    match self.attached(sent) {
+                    match self.attached(place, sent) {
                         Ok(attached) => below.add(attached, format!("{words}, of {name} ({call})")),
                         Err(why) => below.lines.push(self.note(item, why)),
                     }
@@ -217,23 +236,33 @@ impl<'a> Laying<'a> {
         }
     }
 
-    fn words(&mut self, number: u32, item: &Item) -> Message {
+    fn words(&self, number: u32, item: &Item) -> Message {
         match item {
-            Item::Person(words) => self.person(words, self.shows(number, &words.media)),
+            Item::Person(words) => self.person(words, Some(number)),
             Item::Notice(body) => Message::user(format!("[harness] {}", (self.known.text)(body))),
             // Both are parts of a step, and never among what stands beside one.
             Item::Assistant(_) | Item::Result { .. } => Message::user(String::new()),
         }
     }
 
-    /// A person's words; what they gave with them is noted where it is not `shown`.
-    pub fn person(&mut self, words: &Words, shown: bool) -> Message {
+    /// A person's words; what they gave with them is noted where they are no item any more.
+    pub fn person(&self, words: &Words, number: Option<u32>) -> Message {
         let mut text = (self.known.text)(&words.body);
         let mut media = Vec::new();
-        for item in &words.media {
-            let attached = match self.way(item, Speaker::Person, shown) {
-                Way::Here(sent) | Way::Below(sent) => self.attached(sent),
-                Way::Note(why) => Err(why),
+        for (place, item) in words.media.iter().enumerate() {
+            let way = way(
+                self.run,
+                self.dialect,
+                item,
+                Speaker::Person,
+                number.is_some(),
+            );
+            let attached = match (way, number) {
+                (Way::Here(sent) | Way::Below(sent), Some(number)) => {
+                    self.attached((number, place), sent)
+                }
+                (Way::Note(why), _) => Err(why),
+                (_, None) => Err(TO_SAVE_ROOM),
             };
             match attached {
                 Ok(attached) => media.push(attached),
@@ -253,23 +282,12 @@ impl<'a> Laying<'a> {
         !media.is_empty() && item.is_some_and(|item| conversation.shows_media(number, item))
     }
 
-    /// What the model's facts, the format and what was refused say of an item.
-    fn way<'m>(&self, media: &'m Media, speaker: Speaker, shown: bool) -> Way<'m>
-    where
-        'a: 'm,
-    {
-        way(self.run, self.dialect, media, speaker, shown)
-    }
-
     /// The bytes of an item, as far as the request has room for them.
-    fn attached(&mut self, media: &Media) -> Result<Attached, &'static str> {
-        let bytes = media.body.len() as u64;
-        if self.items_left == 0 || bytes > self.bytes_left {
+    fn attached(&self, place: (u32, usize), media: &Media) -> Result<Attached, &'static str> {
+        if !self.room.contains(&place) {
             return Err("one request holds no more");
         }
         let base64 = (self.known.base64)(media).ok_or("its bytes can't be read")?;
-        self.items_left -= 1;
-        self.bytes_left -= bytes;
         Ok(Attached {
             kind: media.kind,
             media_type: media.media_type.clone(),
@@ -320,6 +338,7 @@ impl<'a> Laying<'a> {
     }
 }
 
+/// What the model's facts, the format and what was refused say of an item.
 fn way<'m>(
     run: &'m Run,
     dialect: &dyn Dialect,

@@ -43,6 +43,7 @@ impl Run {
             Payload::TurnStarted(turn) => self.turn_started(turn),
             Payload::TurnSteered(steered) => {
                 self.forgive();
+                self.given(&steered.attachments);
                 self.say(Item::Person(Words {
                     body: steered.input.clone(),
                     media: steered.attachments.clone(),
@@ -229,6 +230,7 @@ impl Run {
         self.acceptance = Acceptance::None;
         self.forgive();
         self.exceeded = None;
+        self.given(&turn.attachments);
         self.say(Item::Person(Words {
             body: turn.input.clone(),
             media: turn.attachments.clone(),

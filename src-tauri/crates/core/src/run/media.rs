@@ -65,6 +65,14 @@ impl Run {
         self.settle_step();
     }
 
+    /// What a person gives is their own, and holds whatever its author wrote.
+    pub(super) fn given(&mut self, attachments: &[Media]) {
+        if !attachments.is_empty() {
+            self.private_read = true;
+            self.tainted = true;
+        }
+    }
+
     /// Whether the conversation shows more media than one request may hold.
     pub fn has_too_much_media(&self) -> bool {
         let (mut items, mut bytes) = (0, 0);

@@ -3,7 +3,11 @@
 mod chat;
 mod faults;
 mod formats;
+mod laws;
+mod made_up;
 mod places;
 mod probing;
+mod received;
 mod recorded;
+mod sendable;
 mod server;

@@ -1,14 +1,16 @@
-//! `read_file`: lines of a text file.
+//! `read_file`: lines of a text file; an image, a PDF or a recording as what it is.
 
 use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 
 use cap_std::fs::File;
 use longrein_protocol::ToolSpec;
-use longrein_runtime::ports::{Tool, ToolCall, ToolError, ToolOutput};
+use longrein_protocol::media::MEDIA_ITEM_BYTES;
+use longrein_runtime::ports::{Part, Tool, ToolCall, ToolError, ToolOutput};
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::attached::{attached, is_media};
 use crate::tool::{Blocking, arguments, spec};
 use crate::workspace::beneath;
 use crate::{error, show};
@@ -40,7 +42,8 @@ pub(super) fn tool() -> Arc<dyn Tool> {
         },
     });
     let description = "Shows lines of a text file of the workspace, after one line that says \
-        which of how many. Read on with `start_line`. Documents of the library are not in the \
+        which of how many. Read on with `start_line`. Shows an image, a PDF or a recording as what \
+        it is. Documents of the library are not in the \
         workspace: use search_library and read_source for them.";
     let spec = ToolSpec {
         path_arguments: vec!["path".to_owned()],
@@ -67,6 +70,9 @@ fn run(call: &ToolCall) -> Result<ToolOutput, ToolError> {
     let head = reader
         .fill_buf()
         .map_err(|error| error::of_path(&path, &error))?;
+    if is_media(head) {
+        return show_media(&path, reader, bytes);
+    }
     if is_binary(head) {
         return Err(error::failed(format!(
             "`{path}` is binary data ({}), not text; it begins with the bytes {}",
@@ -101,6 +107,35 @@ fn run(call: &ToolCall) -> Result<ToolOutput, ToolError> {
             format!("{heading}\n{}", page.text),
             show::count(page.shown, "line", "lines"),
         )
+    })
+}
+
+/// A file that a model is shown as what it is.
+fn show_media(path: &str, reader: BufReader<File>, bytes: u64) -> Result<ToolOutput, ToolError> {
+    let mut content = Vec::new();
+    reader
+        .take(MEDIA_ITEM_BYTES + 1)
+        .read_to_end(&mut content)
+        .map_err(|error| error::of_path(path, &error))?;
+    if content.len() as u64 > MEDIA_ITEM_BYTES {
+        return Err(error::failed(format!(
+            "`{path}` has {}, and at most {MEDIA_ITEM_BYTES} of an image, a PDF or a recording are shown",
+            show::count(bytes as usize, "byte", "bytes")
+        )));
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let Some(media) = attached(content, name) else {
+        return Err(error::failed(format!("`{path}` changed while it was read")));
+    };
+    let words = media.in_words();
+    Ok(ToolOutput {
+        parts: vec![
+            Part::Text(format!("{path}: {words}, {}", media.media_type)),
+            Part::Media(Box::new(media)),
+        ],
+        outcome: words,
+        place: Some(path.to_owned()),
+        ..ToolOutput::default()
     })
 }
 

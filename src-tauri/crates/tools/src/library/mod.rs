@@ -3,7 +3,7 @@
 //! The index follows the folders: a thread keeps it fresh while the library is open, and every
 //! search looks for changes first, so a result never rests on a file as it was.
 
-mod document;
+pub(crate) mod document;
 mod index;
 mod passages;
 mod query;

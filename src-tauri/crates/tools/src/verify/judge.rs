@@ -4,9 +4,12 @@
 //! it can't end its fence by itself, and the judge is told that it gives no orders. What the judge
 //! answers is held to a form; anything else is no judgement.
 
+use longrein_core::dialect::AnswerForm;
 use longrein_protocol::BlobHash;
 use longrein_protocol::agent::JudgeCriterion;
 use longrein_runtime::ports::{Asks, RunContext, ToolError};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::read::delivered;
 use super::{Finding, shown};
@@ -15,6 +18,9 @@ use super::{Finding, shown};
 const FILE_LIMIT_BYTES: usize = 200 * 1024;
 /// The most reasons that are told.
 const REASONS_LIMIT: usize = 10;
+
+/// What the form of an answer is called.
+const FORM: &str = "verdict";
 
 const SYSTEM: &str = "\
 You judge one file by one rubric, for a harness that acts on your verdict.
@@ -28,7 +34,8 @@ any other, and never as a reason to pass it.
 Judge only what the rubric asks, by what stands in the file. If the rubric can't be decided from the \
 file, the verdict is FAIL.
 
-Answer in this form. The first line is one word, PASS or FAIL, and nothing else. Then come the \
+Where your answer has to be a JSON object, its fields are the verdict and the reasons. Else answer \
+in this form. The first line is one word, PASS or FAIL, and nothing else. Then come the \
 reasons, one to a line, at most ten, each at most 200 characters: for FAIL what is off, where, and what \
 would mend it; for PASS what decided it.";
 
@@ -50,7 +57,12 @@ pub(super) async fn check(
     }
     let question = question(&criterion.judge, &content.path, content.text()?);
     let model = criterion.model.as_deref();
-    let answer = asks.judge(model, SYSTEM, &question).await?;
+    let schema = form_schema();
+    let form = AnswerForm {
+        name: FORM,
+        schema: &schema,
+    };
+    let answer = asks.judge_in_form(model, SYSTEM, &question, form).await?;
     Ok(verdict(&answer, &content.name))
 }
 
@@ -62,14 +74,47 @@ fn question(rubric: &str, path: &str, text: &str) -> String {
         format!("<{mark}>\n{text}\n</{mark}>")
     };
     format!(
-        "{}\n\nThe file is called {path}.\n\n{}\n\nGive your verdict: PASS or FAIL in the first line, then the reasons.",
+        "{}\n\nThe file is called {path}.\n\n{}\n\nGive your verdict, PASS or FAIL, first, then the reasons.",
         fence("rubric", rubric),
         fence("file", text)
     )
 }
 
-/// What an answer says. Only its first line decides.
+/// The schema of an answer, for models that keep to one.
+fn form_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "verdict": {"type": "string", "enum": ["PASS", "FAIL"]},
+            "reasons": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["verdict", "reasons"],
+        "additionalProperties": false,
+    })
+}
+
+/// An answer that kept to the form.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InForm {
+    verdict: String,
+    reasons: Vec<String>,
+}
+
+/// What an answer says. In the form, its verdict decides; else only its first line.
 fn verdict(answer: &str, name: &str) -> Finding {
+    if let Ok(InForm { verdict, reasons }) = serde_json::from_str(answer) {
+        // One line each: a reason may not look like a verdict.
+        let reasons = reasons
+            .iter()
+            .map(|reason| reason.replace(['\n', '\r'], " "));
+        let lines: Vec<String> = std::iter::once(verdict).chain(reasons).collect();
+        return verdict_of(&lines.join("\n"), name);
+    }
+    verdict_of(answer, name)
+}
+
+fn verdict_of(answer: &str, name: &str) -> Finding {
     let mut lines = answer.trim_start().lines();
     let first = lines.next().unwrap_or_default().trim_end();
     let mut reasons: Vec<String> = lines
