@@ -157,7 +157,13 @@ impl Catalogue {
         })
     }
 
-    /// The skills that names mean, with what a model is told of each.
+    /// The skills that a model may be told of: those that names mean and a person accepted as they
+    /// are. What nobody reviewed has no place in a request, not even its description.
+    pub fn offered(&self) -> impl Iterator<Item = &Listed> {
+        self.used().filter(|skill| skill.standing.is_trusted())
+    }
+
+    /// The skills that names mean, whether they may be given to a model or have to be asked about.
     pub fn used(&self) -> impl Iterator<Item = &Listed> {
         self.skills.iter().filter(|skill| skill.use_ == Use::Used)
     }

@@ -216,6 +216,9 @@ pub enum ZipFault {
     /// Neither file nor folder.
     #[error("“{0}” is neither a file nor a folder")]
     Special(String),
+    /// The same name twice.
+    #[error("it has two parts of one name")]
+    Repeated,
     /// Two names that are the same on some system.
     #[error("“{0}” and another name differ only in case or in how letters are written")]
     Twice(String),

@@ -163,11 +163,10 @@ impl Skills {
         let now = open.fingerprint()?;
         open.demand_trust(&now)?;
         fs::create_dir(target).map_err(SkillError::io(target, "made"))?;
-        for (path, mark) in now.files.iter().filter(|(_, mark)| !mark.closed) {
-            let bytes = open.file(&now, path)?;
-            let place = target.join(path);
-            write_new(&place, &bytes, mark.executable)
-                .map_err(SkillError::io(place.clone(), "written"))?;
+        if let Err(error) = open.copy(&now, target) {
+            // Half a skill would be worse than none. That it can't be removed is no news then.
+            let _ = fs::remove_dir_all(target);
+            return Err(error);
         }
         Ok(now.hash)
     }
@@ -177,13 +176,15 @@ impl Skills {
     /// # Errors
     /// When there is none, or it can't be read.
     pub fn review(&self, name: &str) -> Result<Review, SkillError> {
-        let open = self.open(name)?;
-        let now = open.fingerprint()?;
-        let before = match open.standing(&now)? {
-            Standing::Changed { difference } => Some(difference),
-            _ => None,
-        };
-        Review::of(&open.source, &open.examined, now, before)
+        self.open(name)?.review()
+    }
+
+    /// As `review`, of the skill in this folder of the catalogue, whether its name means it or not.
+    ///
+    /// # Errors
+    /// When no place has it, or it can't be read.
+    pub fn review_at(&self, folder: &Path) -> Result<Review, SkillError> {
+        self.open_at(folder)?.review()
     }
 
     /// Takes down that a person approved the skill that `name` means, where it lies. For one that
@@ -192,9 +193,26 @@ impl Skills {
     /// # Errors
     /// When there is none; when it is not what the person saw; when the record can't be written.
     pub fn approve(&self, name: &str, approval: &Approval) -> Result<Record, SkillError> {
+        self.take_down(approval, || self.open(name))
+    }
+
+    /// As `approve`, for the skill in this folder of the catalogue, whether its name means it or
+    /// not: once it is accepted, it may stand before others.
+    ///
+    /// # Errors
+    /// As `approve`.
+    pub fn approve_at(&self, folder: &Path, approval: &Approval) -> Result<Record, SkillError> {
+        self.take_down(approval, || self.open_at(folder))
+    }
+
+    fn take_down(
+        &self,
+        approval: &Approval,
+        open: impl FnOnce() -> Result<Opened, SkillError>,
+    ) -> Result<Record, SkillError> {
         let shelf = crate::Shelf::open(&self.places.shelf)?;
         let _alone = shelf.alone()?;
-        let open = self.open(name)?;
+        let open = open()?;
         let now = open.fingerprint()?;
         if now.hash != approval.seen {
             return Err(SkillError::NotWhatWasSeen {
@@ -250,10 +268,22 @@ impl Skills {
     }
 
     fn open(&self, name: &str) -> Result<Opened, SkillError> {
-        let listed = self.catalogue().find(name)?.clone();
+        self.opened(self.catalogue().find(name)?.clone())
+    }
+
+    fn open_at(&self, folder: &Path) -> Result<Opened, SkillError> {
+        let skills = self.catalogue().skills.into_iter();
+        let mut here = skills.filter(|skill| skill.folder == folder);
+        let listed = here.next().ok_or_else(|| SkillError::NotASkill {
+            path: folder.to_path_buf(),
+        })?;
+        self.opened(listed)
+    }
+
+    fn opened(&self, listed: Listed) -> Result<Opened, SkillError> {
         let (source, folder_name) = if listed.place == PlaceKind::Bundled {
             let skill = bundled::find(&listed.name).ok_or_else(|| SkillError::Unknown {
-                name: name.to_owned(),
+                name: listed.name.clone(),
                 nearest: None,
             })?;
             (Source::Bundled(skill), listed.name.clone())
@@ -300,6 +330,15 @@ impl Opened {
         Ok(standing(&self.listed.folder, now, &records))
     }
 
+    fn review(&self) -> Result<Review, SkillError> {
+        let now = self.fingerprint()?;
+        let before = match self.standing(&now)? {
+            Standing::Changed { difference } => Some(difference),
+            _ => None,
+        };
+        Review::of(&self.source, &self.examined, now, before)
+    }
+
     fn demand_trust(&self, now: &Fingerprint) -> Result<(), SkillError> {
         let (name, hash) = (self.listed.name.clone(), now.hash.clone());
         match self.standing(now)? {
@@ -325,6 +364,16 @@ impl Opened {
                 nearest: None,
             },
         }
+    }
+
+    fn copy(&self, now: &Fingerprint, target: &Path) -> Result<(), SkillError> {
+        for (path, mark) in now.files.iter().filter(|(_, mark)| !mark.closed) {
+            let bytes = self.file(now, path)?;
+            let place = target.join(path);
+            write_new(&place, &bytes, mark.executable)
+                .map_err(SkillError::io(place.clone(), "written"))?;
+        }
+        Ok(())
     }
 
     /// The bytes of a file, exactly as they were hashed.

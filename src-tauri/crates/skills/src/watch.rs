@@ -34,12 +34,29 @@ impl std::fmt::Debug for Watch {
 struct Changed {
     times: Mutex<u64>,
     told: Condvar,
+    /// Below which a change counts: the folder above a place sees much that is none of it.
+    places: Mutex<Vec<PathBuf>>,
 }
 
 impl Changed {
     fn times(&self) -> MutexGuard<'_, u64> {
         // A number can't be left half changed.
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn places(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        // It is replaced whole.
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether one of the paths lies in a place, or on the way to one.
+    fn concerns(&self, paths: &[PathBuf]) -> bool {
+        let places = self.places();
+        paths.iter().any(|path| {
+            places
+                .iter()
+                .any(|place| path.starts_with(place) || place.starts_with(path))
+        })
     }
 
     fn tell(&self) {
@@ -57,11 +74,13 @@ impl Watch {
     pub fn start(places: &Places, catalogue: &Catalogue) -> Self {
         let changed = Arc::new(Changed::default());
         let teller = Arc::clone(&changed);
-        let on_event = move |event: notify::Result<notify::Event>| {
-            // Reading is no change; an error may hide one.
-            if !event.is_ok_and(|event| event.kind.is_access()) {
-                teller.tell();
-            }
+        let on_event = move |event: notify::Result<notify::Event>| match event {
+            // Reading is no change.
+            Ok(event) if event.kind.is_access() => {}
+            // An event without a path says that others were lost.
+            Ok(event) if !event.paths.is_empty() && !teller.concerns(&event.paths) => {}
+            // An error may hide a change.
+            Ok(_) | Err(_) => teller.tell(),
         };
         let config = Config::default().with_follow_symlinks(false);
         let watcher = RecommendedWatcher::new(on_event, config)
@@ -80,6 +99,9 @@ impl Watch {
     /// go.
     pub fn follow(&mut self, places: &Places, catalogue: &Catalogue) {
         let wanted = wanted(places, catalogue);
+        let linked = linked(catalogue);
+        let all = places.list().into_iter().map(|place| place.folder);
+        *self.changed.places() = all.chain(linked).collect();
         let Some(watcher) = &mut self.watcher else {
             return;
         };
@@ -150,16 +172,18 @@ fn wanted(places: &Places, catalogue: &Catalogue) -> Vec<(PathBuf, RecursiveMode
             add(above, RecursiveMode::NonRecursive);
         }
     }
-    let linked = catalogue
-        .skills
-        .iter()
-        .filter(|skill| skill.linked_from.is_some());
-    for skill in linked {
-        if skill.folder.is_dir() {
-            add(skill.folder.clone(), RecursiveMode::Recursive);
-        }
+    for folder in linked(catalogue).filter(|folder| folder.is_dir()) {
+        add(folder, RecursiveMode::Recursive);
     }
     wanted
+}
+
+/// The folders that links in places lead to.
+fn linked(catalogue: &Catalogue) -> impl Iterator<Item = PathBuf> + '_ {
+    let skills = catalogue.skills.iter();
+    skills
+        .filter(|skill| skill.linked_from.is_some())
+        .map(|skill| skill.folder.clone())
 }
 
 fn above(folder: &Path) -> Option<PathBuf> {
@@ -169,4 +193,30 @@ fn above(folder: &Path) -> Option<PathBuf> {
         .take(ABOVE_LIMIT)
         .find(|above| above.is_dir())
         .map(Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_lies_in_a_place_or_on_the_way_to_one_counts() {
+        let changed = Changed::default();
+        *changed.places() = vec![PathBuf::from("home/.agents/skills")];
+        let concerns = |path: &str| changed.concerns(&[PathBuf::from(path)]);
+        for path in [
+            "home/.agents",
+            "home/.agents/skills",
+            "home/.agents/skills/beans/SKILL.md",
+        ] {
+            assert!(concerns(path), "{path}");
+        }
+        for path in [
+            "home/notes.md",
+            "home/.agents/other",
+            "home/.agents/skills-old",
+        ] {
+            assert!(!concerns(path), "{path}");
+        }
+    }
 }

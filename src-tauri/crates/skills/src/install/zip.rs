@@ -102,7 +102,7 @@ fn parts(archive: &mut ZipArchive<Cursor<Vec<u8>>>) -> Result<Vec<Part>, ZipFaul
         return Err(ZipFault::Parts { limit: PARTS_LIMIT });
     }
     if archive.has_duplicate_names() {
-        return Err(ZipFault::Twice("a name".to_owned()));
+        return Err(ZipFault::Repeated);
     }
     if archive
         .has_overlapping_entries()

@@ -112,10 +112,11 @@ impl Fields {
                     "`{name}` holds {}, which is not seen.",
                     show::written(hidden.letter)
                 ),
-                "Remove it.",
+                "Remove it; it is not taken over.",
             ));
         }
-        Some(text.clone())
+        let seen = |letter: &char| *letter == '\n' || hidden::kind_of(*letter).is_none();
+        Some(text.chars().filter(seen).collect())
     }
 }
 

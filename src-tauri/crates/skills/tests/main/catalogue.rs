@@ -4,7 +4,7 @@ use std::fs;
 
 use longrein_skills::{PlaceKind, SkillError, Standing, Use};
 
-use crate::kit::{World, manifest, skill, write};
+use crate::kit::{World, manifest, skill, write, yes};
 
 #[test]
 fn every_place_is_looked_in_and_the_first_that_was_accepted_counts() {
@@ -61,6 +61,29 @@ fn what_nobody_reviewed_stands_before_nothing_that_was_accepted() {
         }
     ));
     assert!(!world.skills.load("beans").unwrap().body.contains("away"));
+    // It can be looked at and accepted all the same, and counts from then on.
+    let review = world.skills.review_at(&planted).unwrap();
+    world
+        .skills
+        .approve_at(&planted, &yes(&review.hash))
+        .unwrap();
+    assert_eq!(world.used("beans").folder, planted);
+}
+
+#[test]
+fn a_model_is_told_only_of_what_was_accepted() {
+    let world = World::new();
+    skill(&world.at("home/.agents/skills"), "beans");
+    let told = || -> Vec<String> {
+        let catalogue = world.skills.catalogue();
+        let offered = catalogue.offered().map(|skill| skill.name.clone());
+        offered.filter(|name| name == "beans").collect()
+    };
+    assert_eq!(told(), [] as [&str; 0]);
+    world.approve("beans");
+    assert_eq!(told(), ["beans"]);
+    write(&world.at("home/.agents/skills/beans/new.md"), "x");
+    assert_eq!(told(), [] as [&str; 0]);
 }
 
 #[test]

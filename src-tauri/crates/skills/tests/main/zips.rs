@@ -254,7 +254,7 @@ fn the_same_name_twice_unpacks_nothing() {
             "beans/SKILL.md",
         ),
     );
-    assert!(matches!(refused(&world, &path), ZipFault::Twice(_)));
+    assert!(matches!(refused(&world, &path), ZipFault::Repeated));
 }
 
 #[test]
