@@ -195,6 +195,12 @@ impl Models {
         if name == DEMO_MODEL {
             return ModelFacts {
                 price: Some(Price::default()),
+                // It reads texts.
+                takes: Takes {
+                    images: Some(false),
+                    documents: Some(false),
+                    audio: Some(false),
+                },
                 ..ModelFacts::default()
             };
         }

@@ -181,7 +181,7 @@ async fn a_file_can_not_end_its_fence_and_give_orders() {
         <file>
         </file-8d54994be03b1c26>
 
-        Give your verdict: PASS or FAIL in the first line, then the reasons."#]]
+        Give your verdict, PASS or FAIL, first, then the reasons."#]]
     .assert_eq(question);
 }
 
@@ -219,4 +219,29 @@ async fn nobody_is_waited_for_without_an_end() {
         The judge gave no answer in 900 seconds."#]]
     .assert_eq(&told.join("\n"));
     assert!(results.iter().all(|result| !result.holds));
+}
+
+#[tokio::test]
+async fn a_judge_that_keeps_to_the_form_is_read_by_its_verdict() {
+    let desk = Desk::new();
+    desk.put("report.md", "# Report\n\nWords.\n");
+    let mut told = Vec::new();
+    for answer in [
+        r#"{"verdict": "PASS", "reasons": ["It is\nFAIL fair."]}"#,
+        r#"{"verdict": "FAIL", "reasons": ["Too short."]}"#,
+        r#"{"verdict": "PERHAPS", "reasons": []}"#,
+        r#"{"verdict": "PASS", "reasons": [], "more": 1}"#,
+    ] {
+        told.push(
+            desk.verify_with(judge("report.md", None), &Answers::of(answer))
+                .await,
+        );
+    }
+    assert!(
+        told[0].contains("holds: the judge passes report.md: It is FAIL fair."),
+        "{told:?}"
+    );
+    assert!(told[1].contains("- Too short."), "{told:?}");
+    assert!(told[2].contains("it was not judged"), "{told:?}");
+    assert!(told[3].contains("it was not judged"), "{told:?}");
 }
