@@ -22,6 +22,8 @@ const FIELDS: [&str; 6] = [
 ];
 /// A description shorter than this says what or when, hardly both.
 const DESCRIPTION_WORDS_ADVISED: usize = 5;
+/// The most characters that are kept of a text for which the specification names no limit.
+const TEXT_LIMIT: usize = 1_024;
 /// How near a name must be to be taken for a slip.
 const NEAR: f64 = 0.7;
 /// How many characters of a name are repeated.
@@ -155,16 +157,16 @@ fn unknown(name: &str, line: usize) -> crate::Problem {
 pub(super) fn judge(folder: &str, fields: &Fields, problems: &mut Problems) -> Option<Manifest> {
     name(folder, fields, problems);
     let description = description(fields, problems);
-    let license = fields.expect_text("license", problems);
+    let license = fields
+        .expect_text("license", problems)
+        .map(|text| kept(&text, "license", fields.line("license"), problems));
     let compatibility = compatibility(fields, problems);
     let metadata = metadata(fields, problems);
     let allowed_tools = allowed_tools(fields, problems);
     Some(Manifest {
         name: skill_name::used(fields.text("name"), folder),
         description: description?,
-        license: license
-            .map(|text| text.trim().to_owned())
-            .filter(|text| !text.is_empty()),
+        license: license.filter(|text| !text.is_empty()),
         compatibility,
         metadata,
         allowed_tools,
@@ -288,14 +290,14 @@ fn compatibility(fields: &Fields, problems: &mut Problems) -> Option<String> {
 }
 
 fn metadata(fields: &Fields, problems: &mut Problems) -> BTreeMap<String, String> {
-    let mut kept = BTreeMap::new();
+    let mut metadata = BTreeMap::new();
     let Some(node) = fields.fields.get("metadata") else {
-        return kept;
+        return metadata;
     };
     let pairs = match &node.value {
         Value::Map(pairs) => pairs,
         // A name with nothing under it has no metadata.
-        Value::Scalar(text) if text.trim().is_empty() => return kept,
+        Value::Scalar(text) if text.trim().is_empty() => return metadata,
         Value::Scalar(_) | Value::List(_) => {
             problems.add(error(
                 ProblemCode::WrongKind,
@@ -303,13 +305,18 @@ fn metadata(fields: &Fields, problems: &mut Problems) -> BTreeMap<String, String
                 "`metadata` is no mapping.",
                 "Write `name: text` lines under it, indented by two spaces.",
             ));
-            return kept;
+            return metadata;
         }
     };
     for (name, value) in pairs.iter().take(ENTRIES_LIMIT) {
         match (&name.value, &value.value) {
             (Value::Scalar(name), Value::Scalar(text)) => {
-                kept.entry(name.clone()).or_insert_with(|| text.clone());
+                let line = value.line;
+                let (name, text) = (
+                    kept(name, "metadata", line, problems),
+                    kept(text, "metadata", line, problems),
+                );
+                metadata.entry(name).or_insert(text);
             }
             _ => problems.add(of_manifest(
                 Severity::Advice,
@@ -320,7 +327,23 @@ fn metadata(fields: &Fields, problems: &mut Problems) -> BTreeMap<String, String
             )),
         }
     }
-    kept
+    metadata
+}
+
+/// The beginning of a text, as much as is kept of it.
+fn kept(text: &str, field: &str, line: usize, problems: &mut Problems) -> String {
+    let text = text.trim();
+    let length = text.chars().count();
+    if length > TEXT_LIMIT {
+        problems.add(of_manifest(
+            Severity::Advice,
+            ProblemCode::TooLong,
+            Some(line),
+            format!("A text of `{field}` has {length} characters; {TEXT_LIMIT} are kept."),
+            "Put long text into a file and name it here.",
+        ));
+    }
+    text.chars().take(TEXT_LIMIT).collect()
 }
 
 fn allowed_tools(fields: &Fields, problems: &mut Problems) -> Vec<String> {
@@ -342,7 +365,11 @@ fn allowed_tools(fields: &Fields, problems: &mut Problems) -> Vec<String> {
     }
     tools.retain(|tool| !tool.is_empty());
     tools.truncate(ENTRIES_LIMIT);
+    let line = node.line;
     tools
+        .iter()
+        .map(|tool| kept(tool, "allowed-tools", line, problems))
+        .collect()
 }
 
 fn not_tools(line: usize) -> crate::Problem {

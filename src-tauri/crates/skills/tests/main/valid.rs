@@ -103,3 +103,32 @@ fn what_version_control_and_systems_leave_is_no_part_of_a_skill() {
     fs::write(folder.join("scripts/Thumbs.db"), "x").unwrap();
     assert_eq!(check(&folder).unwrap().problems, []);
 }
+
+#[test]
+fn no_cut_and_no_stray_byte_is_more_than_a_problem() {
+    let whole = "---\nname: a\ndescription: >\n  Does: this\n  and \"that\".\nmetadata:\n  b: 'c'\n  d: |\n    é\nallowed-tools:\n  - x(y)\n---\n# Do\n[a](b.md)\n";
+    let whole = whole.as_bytes();
+    for at in 0..whole.len() {
+        let mut spoiled = whole.to_vec();
+        for byte in [0, b'\n', b'\t', b'"', b':', b'{', b'-', 0xff] {
+            spoiled[at] = byte;
+            let parsed = longrein_skills::parse("a", &spoiled);
+            assert!(parsed.manifest.is_some() || !parsed.problems.is_empty());
+        }
+        let cut = longrein_skills::parse("a", &whole[..at]);
+        assert!(cut.manifest.is_some() || !cut.problems.is_empty());
+    }
+}
+
+#[test]
+fn a_text_without_a_limit_of_its_own_is_kept_in_part_and_said() {
+    let long = "x".repeat(2_000);
+    let text = format!(
+        "---\nname: a\ndescription: Does this and that for you.\nlicense: {long}\nmetadata:\n  b: {long}\n---\nDo.\n"
+    );
+    let parsed = longrein_skills::parse("a", text.as_bytes());
+    assert_eq!(parsed.problems.len(), 2);
+    let manifest = parsed.manifest.unwrap();
+    assert_eq!(manifest.license.unwrap().len(), 1_024);
+    assert_eq!(manifest.metadata["b"].len(), 1_024);
+}
