@@ -16,6 +16,9 @@ const PDF_LIMIT_BYTES: usize = 1024;
 /// How many bytes tell text from data.
 const SNIFFED_LIMIT_BYTES: usize = 4096;
 
+/// A text that says to be one may have a zero byte by mistake in every so many.
+const STRAY_SHARE: usize = 32;
+
 /// What a page is, and how it is called.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Media {
@@ -66,11 +69,11 @@ pub(crate) fn identify(content_type: Option<&str>, bytes: &[u8]) -> Result<Media
     }
     match declared(&sent) {
         Some(Kind::Pdf) => Err("called application/pdf and is none".to_owned()),
-        Some(kind) => match binary(bytes) {
+        Some(kind) => match binary(bytes, bytes.len() / STRAY_SHARE) {
             None => Ok(media(kind, &sent)),
             Some(what) => Err(format!("sent as {sent} and is {what}")),
         },
-        None if sent.is_empty() || is_vague(&sent) => match binary(bytes) {
+        None if sent.is_empty() || is_vague(&sent) => match binary(bytes, 0) {
             None => {
                 let (kind, name) = sniffed(bytes);
                 Ok(media(kind, name))
@@ -127,17 +130,19 @@ fn split(content_type: &str) -> (String, Option<String>) {
     (name, charset)
 }
 
-/// What data that is no text is; `None` for text.
-fn binary(bytes: &[u8]) -> Option<String> {
+/// What data that is no text is; `None` for text. So many zero bytes are let pass: pages that say
+/// to be text have some by mistake.
+fn binary(bytes: &[u8], stray: usize) -> Option<String> {
     let head = &bytes[..bytes.len().min(SNIFFED_LIMIT_BYTES)];
     let known = infer::get(head)
         .filter(|found| found.matcher_type() != infer::MatcherType::Text)
         .map(|found| found.mime_type().to_owned());
     let marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    let zeros = head.iter().filter(|byte| **byte == 0).count();
     match known {
         // Two letters are the mark of some formats, and also begin many a text.
         Some(name) if head.contains(&0) || std::str::from_utf8(whole(head)).is_err() => Some(name),
-        _ if head.contains(&0) && !marked => Some("binary data".to_owned()),
+        _ if zeros > stray && !marked => Some("binary data".to_owned()),
         _ => None,
     }
 }
@@ -280,6 +285,23 @@ mod tests {
             b"It begins with %PDF-",
             Ok((Kind::Text, "text/plain")),
         );
+    }
+
+    #[test]
+    fn a_stray_zero_byte_makes_no_data_of_a_page() {
+        let page = "<p>words and \0 more words".repeat(4);
+        check(
+            Some("text/html"),
+            page.as_bytes(),
+            Err("sent as text/html and is binary data"),
+        );
+        let page = format!("{page}{}", "words ".repeat(100));
+        check(
+            Some("text/html"),
+            page.as_bytes(),
+            Ok((Kind::Html, "text/html")),
+        );
+        check(None, page.as_bytes(), Err("binary data"));
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(super) struct Links {
     base: Option<Url>,
     links: Vec<Link>,
     numbers: HashMap<String, u32>,
+    /// How many links have all their words.
+    whole: usize,
     /// Whether there were more than are listed.
     pub are_more: bool,
 }
@@ -29,6 +31,7 @@ impl Links {
             base,
             links: Vec::new(),
             numbers: HashMap::new(),
+            whole: 0,
             are_more: false,
         }
     }
@@ -77,16 +80,19 @@ impl Links {
         self.numbers.get(address.as_str()).copied()
     }
 
-    /// Adds words of a link.
+    /// Adds words of the open link. Those of a further link to the same address are left out.
     pub fn words(&mut self, number: u32, words: &str) {
-        let link = usize::try_from(number)
-            .ok()
-            .and_then(|number| self.links.get_mut(number.checked_sub(1)?));
-        if let Some(link) = link
+        let is_open = |link: &&mut Link| link.number == number;
+        if let Some(link) = self.links[self.whole..].first_mut().filter(is_open)
             && link.text.len() < WORDS_LIMIT_BYTES
         {
             link.text.push_str(words);
         }
+    }
+
+    /// Says that the open link has ended.
+    pub fn end(&mut self) {
+        self.whole = self.links.len();
     }
 
     pub fn finish(self) -> Vec<Link> {

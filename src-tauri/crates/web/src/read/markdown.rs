@@ -3,12 +3,14 @@
 use std::fmt::Write;
 
 use super::block::{Block, BlockKind, Nest, Span, Style, Table, Words};
-use super::text::is_next_item;
+use super::text::gap;
 use crate::page::Link;
 
 /// How much longer than the text its Markdown may be.
 const GROWTH: usize = 2;
 const FENCE: &str = "```";
+/// Two spaces before the end of a line say that it is to end there.
+const BREAK: &str = "  \n";
 
 /// Writes blocks until they are `GROWTH` times as long as a text may be.
 pub(super) fn write(blocks: &[Block], text_bytes: usize) -> String {
@@ -22,8 +24,7 @@ pub(super) fn write(blocks: &[Block], text_bytes: usize) -> String {
         }
         let start = markdown.len();
         if let Some(previous) = previous {
-            let is_tight = is_next_item(block) && !previous.nest.is_empty();
-            markdown.push_str(if is_tight { "\n" } else { "\n\n" });
+            divide(&mut markdown, previous, block);
         }
         indent(&mut markdown, &block.nest, &piece);
         if markdown.len() > limit {
@@ -44,8 +45,49 @@ pub(super) fn define(markdown: &mut String, links: &[Link]) {
     }
 }
 
+/// What stands between two blocks. An empty line inside a quote belongs to it.
+fn divide(markdown: &mut String, previous: &Block, next: &Block) {
+    let goes_on = |(one, other): &(&Nest, &Nest)| match (one, other) {
+        (Nest::Quote, Nest::Quote) => true,
+        (Nest::Item { .. }, Nest::Item { first, .. }) => !first,
+        _ => false,
+    };
+    let shared = previous
+        .nest
+        .iter()
+        .zip(&next.nest)
+        .take_while(goes_on)
+        .count();
+    let (_, lead) = leads(&next.nest[..shared]);
+    let gap = gap(previous, next);
+    if gap == "\n\n" && lead.contains('>') {
+        markdown.push('\n');
+        markdown.push_str(lead.trim_end());
+        markdown.push('\n');
+    } else {
+        markdown.push_str(gap);
+    }
+}
+
 /// Writes the lines of a block behind the marks of what it stands in.
 fn indent(markdown: &mut String, nest: &[Nest], piece: &str) {
+    let (first, rest) = leads(nest);
+    for (index, line) in piece.split('\n').enumerate() {
+        if index > 0 {
+            markdown.push('\n');
+        }
+        let lead = if index == 0 { &first } else { &rest };
+        if line.is_empty() {
+            markdown.push_str(lead.trim_end());
+        } else {
+            markdown.push_str(lead);
+            markdown.push_str(line);
+        }
+    }
+}
+
+/// The marks before the first line of a block, and before its other lines.
+fn leads(nest: &[Nest]) -> (String, String) {
     let (mut first, mut rest) = (String::new(), String::new());
     for level in nest {
         match level {
@@ -68,25 +110,14 @@ fn indent(markdown: &mut String, nest: &[Nest], piece: &str) {
             }
         }
     }
-    for (index, line) in piece.split('\n').enumerate() {
-        if index > 0 {
-            markdown.push('\n');
-        }
-        let lead = if index == 0 { &first } else { &rest };
-        if line.is_empty() {
-            markdown.push_str(lead.trim_end());
-        } else {
-            markdown.push_str(lead);
-            markdown.push_str(line);
-        }
-    }
+    (first, rest)
 }
 
 fn lines(kind: &BlockKind) -> String {
     match kind {
         BlockKind::Paragraph(spans) => paragraph(spans),
         BlockKind::Heading(level, spans) => {
-            let words = inline(spans).replace('\n', " ");
+            let words = inline(spans).replace(BREAK, " ");
             format!("{} {}", "#".repeat(usize::from(*level)), words.trim())
         }
         BlockKind::Code { language, text } => {
@@ -114,7 +145,7 @@ fn table(table: &Table) -> String {
                 .get(index)
                 .map(|cell| inline(cell))
                 .unwrap_or_default();
-            let words = words.replace('\n', " ").replace('|', "\\|");
+            let words = words.replace(BREAK, " ").replace('|', "\\|");
             line.push(' ');
             line.push_str(words.trim());
             line.push_str(if words.trim().is_empty() { "|" } else { " |" });
@@ -183,8 +214,7 @@ fn inline(spans: &[Span]) -> String {
 fn styled(span: &Span) -> String {
     let text = match &span.words {
         Words::Text(text) => text,
-        // Two spaces before the break say that it is one.
-        Words::Break => return "  \n".to_owned(),
+        Words::Break => return BREAK.to_owned(),
         Words::Image(shows) => return format!("(image: {})", escape(shows)),
         Words::Formula(tex) => return format!("${tex}$"),
     };
@@ -230,10 +260,10 @@ fn in_code(words: &str) -> String {
 /// Escapes what Markdown would take for a mark, and no more: the words are quoted from here.
 fn escape(words: &str) -> String {
     let mut escaped = String::with_capacity(words.len());
-    let mut letters = words.chars().peekable();
     let mut before: Option<char> = None;
-    while let Some(letter) = letters.next() {
-        let after = letters.peek().copied();
+    for (at, letter) in words.char_indices() {
+        let rest = &words[at + letter.len_utf8()..];
+        let after = rest.chars().next();
         let stands_inside =
             before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric);
         let stands_alone =
@@ -247,7 +277,7 @@ fn escape(words: &str) -> String {
                 after.is_some_and(|letter| letter.is_ascii_alphabetic() || "/!?".contains(letter))
             }
             ']' => matches!(after, Some('(' | '[')),
-            '&' => after.is_some_and(|letter| letter.is_ascii_alphabetic() || letter == '#'),
+            '&' => is_entity(rest),
             _ => false,
         };
         if is_mark {
@@ -257,4 +287,16 @@ fn escape(words: &str) -> String {
         before = Some(letter);
     }
     escaped
+}
+
+/// Whether what follows an ampersand makes a character of it.
+fn is_entity(rest: &str) -> bool {
+    /// Longer than any entity's name.
+    const NAME_LIMIT: usize = 32;
+    let end = rest
+        .bytes()
+        .take(NAME_LIMIT)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#')
+        .count();
+    end > 0 && rest[end..].starts_with(';')
 }

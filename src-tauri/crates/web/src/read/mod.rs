@@ -5,6 +5,8 @@ mod html;
 mod json;
 mod links;
 mod markdown;
+#[cfg(test)]
+mod tests;
 mod text;
 mod xml;
 

@@ -25,13 +25,16 @@ pub(super) fn write(blocks: &[Block], limit_bytes: usize) -> Written {
         blocks: 0,
         is_cut: false,
     };
+    let mut previous: Option<&Block> = None;
     for block in blocks {
         let piece = words(&block.kind);
-        let gap = match written.text.is_empty() || piece.is_empty() {
-            true => "",
-            false if is_next_item(block) => "\n",
-            false => "\n\n",
+        let gap = match previous {
+            Some(previous) if !piece.is_empty() => gap(previous, block),
+            _ => "",
         };
+        if !piece.is_empty() {
+            previous = Some(block);
+        }
         if written.text.len() + gap.len() + piece.len() > limit_bytes {
             written.is_cut = true;
             let left = limit_bytes - written.text.len();
@@ -78,7 +81,13 @@ fn words(kind: &BlockKind) -> String {
     }
 }
 
-/// Whether the block begins an item of a list.
-pub(super) fn is_next_item(block: &Block) -> bool {
-    matches!(block.nest.last(), Some(Nest::Item { first: true, .. }))
+/// What stands between two blocks: items of a list follow each other line by line.
+pub(super) fn gap(previous: &Block, next: &Block) -> &'static str {
+    let begins_item = matches!(next.nest.last(), Some(Nest::Item { first: true, .. }));
+    let follows_item = matches!(previous.nest.last(), Some(Nest::Item { .. }));
+    if begins_item && follows_item {
+        "\n"
+    } else {
+        "\n\n"
+    }
 }

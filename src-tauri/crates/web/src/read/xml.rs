@@ -162,6 +162,7 @@ impl Feed<'_> {
         };
         let address = href.trim().to_owned();
         self.links.words(number, &address);
+        self.links.end();
         let style = Style {
             link: Some(number),
             ..Style::default()

@@ -258,3 +258,10 @@ pub async fn page_of(given: Reply, part: longrein_web::Part) -> Arc<Page> {
 pub fn notes(page: &Page) -> Vec<String> {
     page.notes.iter().map(ToString::to_string).collect()
 }
+
+/// A text of the page without the port, which differs from run to run.
+pub fn without_port(page: &Page, text: &str) -> String {
+    let port = page.capture.address.rsplit(':').next().unwrap_or_default();
+    let port = port.split('/').next().unwrap_or_default();
+    text.replace(&format!(":{port}"), "")
+}

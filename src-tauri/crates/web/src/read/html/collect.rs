@@ -287,6 +287,7 @@ impl<'l> Collector<'l> {
             "code" | "kbd" | "samp" | "tt" => self.in_code -= 1,
             "a" => {
                 self.hrefs.pop();
+                self.links.end();
             }
             "q" => self.line.text("”", self.style()),
             _ => {

@@ -40,7 +40,7 @@ pub(super) struct Said {
 #[derive(Default)]
 struct Found {
     titles: [Option<String>; 5],
-    authors: [Vec<String>; 3],
+    authors: [Vec<String>; 4],
     dates: [Option<String>; 3],
     canonical: Option<String>,
     language: Option<String>,
@@ -108,13 +108,12 @@ impl Found {
             "citation_title" | "bepress_citation_title" => put(&mut self.titles[0], content),
             "dc.title" | "dcterms.title" | "eprints.title" => put(&mut self.titles[1], content),
             "og:title" | "twitter:title" => put(&mut self.titles[2], content),
-            "citation_author"
-            | "bepress_citation_author"
-            | "dc.creator"
-            | "dcterms.creator"
-            | "eprints.creators_name" => self.author(0, content),
+            "citation_author" | "bepress_citation_author" | "eprints.creators_name" => {
+                self.author(0, content);
+            }
+            "dc.creator" | "dcterms.creator" => self.author(1, content),
             "author" | "parsely-author" | "article:author" | "sailthru.author" => {
-                self.author(2, content);
+                self.author(3, content);
             }
             "citation_publication_date"
             | "citation_date"
@@ -200,7 +199,7 @@ impl Found {
                 .as_str()
                 .or_else(|| author.get("name").and_then(Value::as_str));
             if let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) {
-                self.author(1, name);
+                self.author(2, name);
             }
         }
     }
