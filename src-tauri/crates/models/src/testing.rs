@@ -8,6 +8,8 @@ use longrein_core::dialect::{
 use longrein_protocol::tool::{Reach, Recovery, Repeat};
 use longrein_protocol::{Effect, ToolSpec};
 use longrein_runtime::ports::{LiveText, ModelError, ModelReply, NoLiveText, ReplyBlock};
+use longrein_testkit::provider::{Format as Recorded, Manner, stream_bytes};
+use longrein_testkit::recorded;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -72,6 +74,71 @@ pub async fn cut_everywhere<A: Assembly + Default>(data: &[&str], expected: &Mod
     let bytes: Vec<&[u8]> = stream.chunks(1).collect();
     let reply = read_live(A::default(), &bytes, &NoLiveText).await;
     assert_eq!(reply.as_ref(), Ok(expected));
+}
+
+/// Cuts the streams of the recorded conversation of a format at every byte, by an end and by a
+/// break in turn, and into single bytes. What comes of a cut stream is a fault that passes, so that
+/// the request is sent again, or the reply itself: never another one.
+pub async fn every_cut_of_the_recorded_conversation<A: Assembly + Default>(format: Recorded) {
+    for (number, step) in recorded::conversation(format).iter().enumerate() {
+        let stream = stream_bytes(format, &step.reply, &Manner::default());
+        let single: Vec<&[u8]> = stream.chunks(1).collect();
+        let whole = read_live(A::default(), &single, &NoLiveText).await.unwrap();
+        assert_eq!(comparable(&whole), comparable(&step.reply), "step {number}");
+        for cut in 0..stream.len() {
+            let read = read_broken(A::default(), &stream[..cut], cut % 2 == 0).await;
+            match read {
+                Err(fault) => {
+                    assert!(fault.class.is_transient(), "{format:?} {cut}: {fault:?}");
+                }
+                Ok(mut reply) => {
+                    // The chat format tells the usage after everything else.
+                    if format == Recorded::OpenAiChat && reply.usage.is_none() {
+                        reply.usage = whole.usage;
+                    }
+                    assert_eq!(reply, whole, "{format:?}, step {number}, cut at {cut}");
+                }
+            }
+        }
+    }
+}
+
+/// Reads the beginning of a stream that ends, or whose connection breaks.
+async fn read_broken<A: Assembly>(
+    assembly: A,
+    bytes: &[u8],
+    breaks: bool,
+) -> Result<ModelReply, ModelError> {
+    let (provider, limits) = (provider(), Limits::default());
+    let source = Source {
+        provider: &provider,
+        limits,
+        first_byte: Instant::now() + limits.first_byte,
+    };
+    let broken = breaks.then(|| Err(provider.broken("broke the connection")));
+    let pieces = stream::iter([Ok(bytes)].into_iter().chain(broken));
+    source
+        .reply(assembly, Box::pin(pieces), BODY, &NoLiveText)
+        .await
+}
+
+/// A reply with its raw blocks as values: the order of the keys is the provider's affair.
+fn comparable(reply: &ModelReply) -> (Vec<(String, Value)>, String) {
+    let blocks = reply.blocks.iter().map(|block| {
+        let (words, raw) = match block {
+            Said::Text { text, raw } | Said::Thinking { text, raw } => (text.clone(), raw),
+            Said::ToolUse {
+                id,
+                name,
+                arguments,
+                raw,
+            } => (format!("{id} {name} {arguments}"), raw),
+        };
+        let value = |raw: &String| serde_json::from_str(raw).unwrap_or(Value::from(raw.as_str()));
+        (words, raw.as_ref().map(value).unwrap_or_default())
+    });
+    let rest = format!("{:?} {:?} {}", reply.stop, reply.usage, reply.response_id);
+    (blocks.collect(), rest)
 }
 
 /// Ends a stream after each of its first `count` events; none of that is taken for a reply.

@@ -12,8 +12,8 @@ use longrein_protocol::source::{Claim, PlanItem, SourceMeta};
 use serde_json::Value;
 
 use crate::ports::{
-    Captured, Fact, LiveText, ModelError, ModelReply, NewArtifact, Part, ReplyBlock, ToolError,
-    ToolOutput,
+    Captured, Fact, LiveText, ModelError, ModelReply, NewArtifact, NewMedia, Part, ReplyBlock,
+    ToolError, ToolOutput,
 };
 
 /// Masks a reply. Where it said a secret, its words are kept alone: a raw form is signed or stands
@@ -98,14 +98,7 @@ pub(crate) fn output(masker: &Masker, output: &mut ToolOutput) {
                 masker.text(words);
             }
             Part::Passage(captured) => passage(masker, captured),
-            Part::Media(media) => {
-                masker.text(&mut media.name);
-                if let Some(words) = media.text.as_deref().map(str::to_owned) {
-                    let mut words = words;
-                    masker.text(&mut words);
-                    media.text = Some(words.into());
-                }
-            }
+            Part::Media(given) => media(masker, given),
         }
     }
     for fact in &mut output.facts {
@@ -118,15 +111,31 @@ pub(crate) fn output(masker: &Masker, output: &mut ToolOutput) {
 
 fn passage(masker: &Masker, captured: &mut Captured) {
     meta(masker, &mut captured.meta);
-    if masker.finds(captured.text.as_bytes()) {
-        let mut words = captured.text.to_string();
-        masker.text(&mut words);
-        captured.text = words.into();
+    shared_text(masker, &mut captured.text);
+    shared_bytes(masker, &mut captured.bytes);
+}
+
+fn media(masker: &Masker, media: &mut NewMedia) {
+    masker.text(&mut media.name);
+    if let Some(text) = &mut media.text {
+        shared_text(masker, text);
     }
-    if masker.finds(&captured.bytes) {
-        let mut bytes = captured.bytes.to_vec();
-        masker.bytes(&mut bytes);
-        captured.bytes = bytes.into();
+    shared_bytes(masker, &mut media.bytes);
+}
+
+fn shared_text(masker: &Masker, text: &mut Arc<str>) {
+    if masker.finds(text.as_bytes()) {
+        let mut words = text.to_string();
+        masker.text(&mut words);
+        *text = words.into();
+    }
+}
+
+fn shared_bytes(masker: &Masker, bytes: &mut Arc<[u8]>) {
+    if masker.finds(bytes) {
+        let mut masked = bytes.to_vec();
+        masker.bytes(&mut masked);
+        *bytes = masked.into();
     }
 }
 

@@ -24,7 +24,7 @@ const PUT_OFF_LIMIT: u32 = 500;
 /// How long one request may wait in all before the run is handed off.
 const WAITED_LIMIT_MS: u64 = 2 * 3_600_000;
 /// A wait from here on is told with its time.
-const WORTH_TELLING_MS: u64 = 5_000;
+const WORTH_TELLING_MS: u64 = 2_000;
 
 /// What is to be done about a failed request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

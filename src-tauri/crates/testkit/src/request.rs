@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// What every assistant message of the chat format begins with. Inside a JSON string the quotes
-/// would be escaped, so it is found nowhere else.
-const ASSISTANT: &str = r#"{"role":"assistant""#;
+/// What every message of the model begins with, in the formats that have messages. Inside a JSON
+/// string the quotes would be escaped, so it is found nowhere else.
+const ASSISTANT: [&str; 2] = [r#"{"role":"assistant""#, r#"{"role":"model""#];
 
 /// The exact bytes of one request, with ways to look into them.
 #[derive(Clone, Debug)]
@@ -44,13 +44,33 @@ impl SeenRequest {
         names.map(str::to_owned).collect()
     }
 
-    /// How many replies of the model the request already holds.
+    /// How many replies of the model the request already holds, in whatever format it is.
     pub fn replies(&self) -> u32 {
-        self.text()
-            .matches(ASSISTANT)
-            .count()
-            .try_into()
-            .unwrap_or(u32::MAX)
+        let text = self.text();
+        let messages = ASSISTANT.iter().map(|start| text.matches(start).count());
+        let count = match messages.sum() {
+            0 if self.contains(r#""input":["#) => self.replies_of_items(),
+            count => count,
+        };
+        count.try_into().unwrap_or(u32::MAX)
+    }
+
+    /// The same in OpenAI's Responses, where a reply is what the model says between two inputs.
+    fn replies_of_items(&self) -> usize {
+        let body = self.json();
+        let items = body["input"].as_array().into_iter().flatten();
+        let said = |item: &Value| {
+            let spoken = matches!(item["type"].as_str(), Some("reasoning" | "function_call"));
+            spoken || item["role"] == "assistant"
+        };
+        let mut before = false;
+        let begins = items.filter(|item| {
+            let says = said(item);
+            let begins = says && !before;
+            before = says;
+            begins
+        });
+        begins.count()
     }
 
     /// The text of the last tool result.

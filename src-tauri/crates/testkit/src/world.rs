@@ -8,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use longrein_core::run::Run;
 use longrein_keys::{Masker, SecretText};
+use longrein_models::{Pace, Paced};
 use longrein_protocol::agent::{AgentSpec, Criterion, PolicyRule};
 use longrein_protocol::event::{Payload, Price, RunCreated};
 use longrein_protocol::gate::{PathFact, Scope, SecretFact, StandingRule};
@@ -83,6 +84,8 @@ pub struct TestWorld {
     verdicts: Mutex<Vec<bool>>,
     check_gate: Option<Gate>,
     masker: Masker,
+    pace: Option<Pace>,
+    screen: Arc<dyn LiveText>,
     files: Mutex<BTreeMap<String, BlobHash>>,
     rules: Mutex<RulesOnDisk>,
 }
@@ -107,6 +110,8 @@ impl TestWorld {
             verdicts: Mutex::default(),
             check_gate: None,
             masker: Masker::default(),
+            pace: None,
+            screen: Arc::new(NoLiveText),
             files: Mutex::default(),
             rules: Mutex::default(),
         }
@@ -138,6 +143,21 @@ impl TestWorld {
     pub fn knowing(self, secrets: impl IntoIterator<Item = String>) -> Self {
         Self {
             masker: Masker::new(secrets.into_iter().map(SecretText::exact)),
+            ..self
+        }
+    }
+
+    /// Whose provisional text is shown here.
+    #[must_use]
+    pub fn showing(self, screen: Arc<dyn LiveText>) -> Self {
+        Self { screen, ..self }
+    }
+
+    /// Where all runs and children keep the pace of one key.
+    #[must_use]
+    pub fn paced(self, pace: Pace) -> Self {
+        Self {
+            pace: Some(pace),
             ..self
         }
     }
@@ -219,7 +239,11 @@ fn unavailable(message: String) -> Unavailable {
 #[async_trait]
 impl World for TestWorld {
     fn model(&self, _name: &str) -> Result<Arc<dyn Model>, ModelError> {
-        Ok(self.model.clone())
+        let model = self.model.clone();
+        Ok(match &self.pace {
+            Some(pace) => Arc::new(Paced::new(model, pace.clone())),
+            None => model,
+        })
     }
 
     async fn open_tools(&self, _run: &Run) -> Result<ToolBox, Unavailable> {
@@ -275,7 +299,7 @@ impl World for TestWorld {
     }
 
     fn live(&self, _run: &Run) -> Arc<dyn LiveText> {
-        Arc::new(NoLiveText)
+        self.screen.clone()
     }
 }
 

@@ -284,3 +284,9 @@ fn a_tool_whose_schema_would_be_refused_does_not_lose_the_request() {
     let bytes: String = head.into_iter().map(|(_, piece)| piece).collect();
     expect![[r#"{"model":"m","stream":true,"tools":[{"name":"choose","description":"Does \"choose\"","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],"messages":["#]].assert_eq(&bytes);
 }
+
+#[tokio::test]
+async fn the_recorded_conversation_survives_a_cut_at_every_byte() {
+    let format = longrein_testkit::provider::Format::Anthropic;
+    crate::testing::every_cut_of_the_recorded_conversation::<AnthropicAssembly>(format).await;
+}

@@ -276,3 +276,9 @@ fn a_schema_is_cut_to_what_the_api_knows() {
     let bytes: String = head.into_iter().map(|(_, piece)| piece).collect();
     expect![[r#"{"tools":[{"functionDeclarations":[{"name":"count","description":"Does \"count\"","parametersJsonSchema":{"properties":{"n":{"enum":[1],"type":"integer"}},"type":"object"}}]}],"contents":["#]].assert_eq(&bytes);
 }
+
+#[tokio::test]
+async fn the_recorded_conversation_survives_a_cut_at_every_byte() {
+    let format = longrein_testkit::provider::Format::Gemini;
+    crate::testing::every_cut_of_the_recorded_conversation::<GeminiAssembly>(format).await;
+}

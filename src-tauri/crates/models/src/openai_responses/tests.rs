@@ -271,3 +271,9 @@ fn a_model_that_does_not_reason_is_not_asked_to() {
         r#"],"max_output_tokens":16,"reasoning":{"effort":"none"}}"#
     );
 }
+
+#[tokio::test]
+async fn the_recorded_conversation_survives_a_cut_at_every_byte() {
+    let format = longrein_testkit::provider::Format::OpenAiResponses;
+    crate::testing::every_cut_of_the_recorded_conversation::<ResponsesAssembly>(format).await;
+}

@@ -10,13 +10,13 @@ use tokio::time::Instant;
 use super::Why;
 
 /// The distance between two requests after the first rate limit.
-const FIRST_STEP: Duration = Duration::from_millis(100);
+const FIRST_STEP: Duration = Duration::from_millis(200);
 /// The longest distance between two requests.
 const LONGEST_STEP: Duration = Duration::from_secs(10);
 /// A distance below this is none.
 const SHORTEST_STEP: Duration = Duration::from_millis(5);
 /// What an answer leaves of the distance.
-const FASTER: f64 = 0.9;
+const FASTER: f64 = 0.97;
 /// How far above the distance that was refused the pace stays.
 const MARGIN: f64 = 1.25;
 /// After so long without a refusal the distance that was refused is tried once more.

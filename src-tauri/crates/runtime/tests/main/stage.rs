@@ -21,6 +21,8 @@ pub struct Stage {
     /// What the model's tokens cost.
     pub price: Option<Price>,
     seed: u64,
+    /// One clock for all processes, one after the other.
+    clock: Arc<TestClock>,
 }
 
 impl Stage {
@@ -31,6 +33,7 @@ impl Stage {
             run: RunId::from_parts(1, 7),
             price: None,
             seed: 1,
+            clock: Arc::default(),
         }
     }
 
@@ -38,7 +41,7 @@ impl Stage {
         self.seed += 1;
         Ports {
             log: self.log.clone(),
-            clock: Arc::new(TestClock::default()),
+            clock: self.clock.clone(),
             chance: Arc::new(SeededChance::new(self.seed)),
             world: self.world.clone(),
         }

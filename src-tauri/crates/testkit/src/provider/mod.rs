@@ -15,7 +15,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use longrein_models::{Format, demo};
+use longrein_models::demo;
 use longrein_runtime::ports::ModelReply;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
@@ -24,6 +24,7 @@ use crate::gate::Gate;
 use crate::reply::Scripted;
 use crate::request::SeenRequest;
 
+pub use longrein_models::Format;
 pub use manner::{Fault, Manner};
 pub use refusal::{Refusal, Trouble, WaitSaid};
 pub use script::{Entry, Script, ScriptError};

@@ -471,3 +471,9 @@ async fn words_are_shown_while_they_come() {
         ["thinking Hm, ", "thinking ja.", "text Grüße, 木"]
     );
 }
+
+#[tokio::test]
+async fn the_recorded_conversation_survives_a_cut_at_every_byte() {
+    let format = longrein_testkit::provider::Format::OpenAiChat;
+    crate::testing::every_cut_of_the_recorded_conversation::<ChatAssembly>(format).await;
+}
