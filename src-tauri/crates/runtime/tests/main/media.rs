@@ -6,7 +6,8 @@ use longrein_core::compact;
 use longrein_core::run::{Phase, Run};
 use longrein_protocol::agent::AgentSpec;
 use longrein_protocol::block::{ModelErrorClass, Usage};
-use longrein_protocol::event::{Outcome, Payload};
+use longrein_protocol::event::{ModelSwitched, Outcome, Payload};
+use longrein_protocol::media::Takes;
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_runtime::history;
 use longrein_runtime::ports::{NewMedia, Part, ToolOutput};
@@ -177,4 +178,53 @@ async fn media_leaves_the_request_before_any_text_does() {
     );
     assert_eq!((compacted.pruned_before, compacted.dropped_before), (0, 0));
     assert!(compacted.tokens_after < compacted.tokens_before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_gives_is_shown_with_their_words_and_taints() {
+    let model = Arc::new(ScriptedModel::new([say("Grey.")]));
+    let mut stage = Stage::new(TestWorld::new(model.clone(), [look()]));
+    let agent = stage.world.agent();
+    let mut driver = stage.begin(agent, "Look.").await.unwrap();
+    let mut blobs = Vec::new();
+    let image = NewMedia::of(PNG, "mine.png").unwrap().record(&mut blobs);
+    for blob in blobs {
+        driver.keep(Some(blob));
+    }
+    driver.give("At this.".to_owned(), vec![image]).unwrap();
+    driver.drive(false).await.unwrap();
+    let run = driver.run();
+    assert_eq!(run.phase, Phase::Finished(Outcome::Unverified));
+    assert!(run.tainted && run.private_read);
+    let request = model.seen()[0].clone();
+    assert_eq!(images(&request).len(), 1);
+    let last = request.messages().pop().unwrap();
+    assert_eq!(last["content"][0]["text"], "At this.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_takes_no_images_is_told_what_was_there() {
+    let model = Arc::new(ScriptedModel::new([call("look", json!({})), say("So.")]));
+    let mut stage = Stage::new(TestWorld::new(model.clone(), [look()]));
+    let agent = stage.world.agent();
+    let mut driver = stage.begin(agent, "Look.").await.unwrap();
+    driver
+        .record(ModelSwitched {
+            from: "test/scripted".to_owned(),
+            to: "test/scripted".to_owned(),
+            why: "A model for texts.".to_owned(),
+            window_tokens: 32_768,
+            price: None,
+            takes: Takes {
+                images: Some(false),
+                ..Takes::default()
+            },
+        })
+        .unwrap();
+    driver.drive(false).await.unwrap();
+    let request = model.seen()[1].clone();
+    assert_eq!(images(&request), Vec::<String>::new());
+    let result = request.last_result().unwrap();
+    let note = "[image grey.png, 1200 × 900 pixels: not shown, since this model takes none]";
+    assert!(result.contains(note), "{result}");
 }
