@@ -186,13 +186,17 @@ impl Catalogue {
     }
 
     fn place(&mut self, places: &Places, place: &Place, records: &Records) {
-        let names = match names_in(&place.folder) {
-            Ok(names) => names,
+        let (names, is_cut) = match names_in(&place.folder) {
+            Ok(found) => found,
             Err(error) => {
                 self.fault(&place.folder, format!("It can't be listed: {error}."));
                 return;
             }
         };
+        if is_cut {
+            let what = format!("It holds more than {NAMES_LIMIT} names; the others are not read.");
+            self.fault(&place.folder, what);
+        }
         if names.len() > SKILLS_LIMIT {
             self.fault(
                 &place.folder,
@@ -209,28 +213,39 @@ impl Catalogue {
     }
 }
 
-/// The folders of a place by name, links to folders among them.
-fn names_in(folder: &Path) -> std::io::Result<Vec<String>> {
+/// The folders of a place by name, links to folders among them, and whether there are names that
+/// were not looked at.
+fn names_in(folder: &Path) -> std::io::Result<(Vec<String>, bool)> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok((Vec::new(), false));
+        }
         Err(error) => return Err(error),
     };
     let mut names = Vec::new();
-    for entry in entries.take(NAMES_LIMIT) {
+    for (at, entry) in entries.enumerate() {
+        if at == NAMES_LIMIT {
+            return Ok((sorted(names), true));
+        }
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        // What begins with a dot is being installed or removed, or belongs to another program.
-        let is_folder = fs::metadata(entry.path()).is_ok_and(|metadata| metadata.is_dir());
-        let is_broken_link = fs::symlink_metadata(entry.path())
-            .is_ok_and(|metadata| metadata.is_symlink())
-            && fs::metadata(entry.path()).is_err();
-        if !name.starts_with('.') && (is_folder || is_broken_link) {
+        // What begins with a dot is being installed or removed, or belongs to another program. A
+        // link that leads nowhere is told of.
+        let is_folder = match fs::metadata(entry.path()) {
+            Ok(metadata) => metadata.is_dir(),
+            Err(_) => entry.file_type()?.is_symlink(),
+        };
+        if is_folder && !name.starts_with('.') {
             names.push(name);
         }
     }
+    Ok((sorted(names), false))
+}
+
+fn sorted(mut names: Vec<String>) -> Vec<String> {
     names.sort();
-    Ok(names)
+    names
 }
 
 fn listed(places: &Places, place: &Place, name: &str, records: &Records) -> Listed {

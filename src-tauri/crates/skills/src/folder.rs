@@ -195,6 +195,13 @@ impl Walk {
             }
             let entry = entry?;
             let name = entry.file_name();
+            self.seen += 1;
+            if self.seen > ENTRIES_LIMIT {
+                let path = format!("{above}{}", name.to_string_lossy());
+                let what = format!("There are more than {ENTRIES_LIMIT} files and folders.");
+                self.limit(&path, &what);
+                break;
+            }
             let Some(name) = name.to_str() else {
                 let shown = format!("{above}{}", name.to_string_lossy());
                 let what = "The name is no UTF-8, so the file can be neither named nor approved.";
@@ -204,13 +211,7 @@ impl Walk {
             if LEFT_OUT.contains(&name) {
                 continue;
             }
-            self.seen += 1;
             let path = format!("{above}{name}");
-            if self.seen > ENTRIES_LIMIT {
-                let what = format!("There are more than {ENTRIES_LIMIT} files and folders.");
-                self.limit(&path, &what);
-                break;
-            }
             if let Some(fault) = file_name::fault(&path) {
                 self.problems.push(of_file(
                     Severity::Error,

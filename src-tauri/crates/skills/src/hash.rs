@@ -12,6 +12,8 @@ use crate::folder::{Contents, Entry, EntryKind, FILE_LIMIT_BYTES, Source};
 const DOMAIN: &[u8] = b"longrein skill 1\n";
 /// How many names are told in a sentence.
 const TOLD_LIMIT: usize = 5;
+/// How many characters of each.
+const TOLD_LETTERS: usize = 120;
 
 /// The hash of a whole skill: names, bytes, executable bits and links. 64 hexadecimal digits.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -93,9 +95,9 @@ impl Fingerprint {
         let mut difference = Difference::default();
         for (path, mark) in &self.files {
             match before.files.get(path) {
-                None => difference.added.push(path.clone()),
+                None => difference.added.push(crate::show::path(path)),
                 Some(old) if old != mark => difference.changed.push(ChangedFile {
-                    path: path.clone(),
+                    path: crate::show::path(path),
                     bytes_before: old.bytes,
                     bytes_now: mark.bytes,
                     content: old.hash != mark.hash,
@@ -107,7 +109,7 @@ impl Fingerprint {
         let removed = before.files.keys();
         difference.removed = removed
             .filter(|path| !self.files.contains_key(*path))
-            .cloned()
+            .map(|path| crate::show::path(path))
             .collect();
         difference
     }
@@ -153,7 +155,7 @@ pub struct ChangedFile {
     pub became_executable: bool,
 }
 
-/// How two states of a skill differ, by path.
+/// How two states of a skill differ, by path. The paths are made safe to show.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 pub struct Difference {
@@ -186,7 +188,7 @@ impl fmt::Display for Difference {
             let mut told: Vec<String> = paths
                 .iter()
                 .take(TOLD_LIMIT)
-                .map(|path| crate::show::brief(path, 120))
+                .map(|path| crate::show::brief(path, TOLD_LETTERS))
                 .collect();
             if paths.len() > TOLD_LIMIT {
                 told.push(format!("and {} more", paths.len() - TOLD_LIMIT));

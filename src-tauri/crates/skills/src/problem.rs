@@ -203,7 +203,7 @@ pub(crate) fn of_file(
     Problem {
         severity,
         code,
-        file: file.to_owned(),
+        file: crate::show::path(file),
         line: None,
         what: what.into(),
         remedy: remedy.into(),

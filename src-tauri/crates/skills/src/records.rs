@@ -25,7 +25,7 @@ const VERSION: u32 = 1;
 pub enum Origin {
     /// Copied from a folder.
     Folder {
-        /// The folder.
+        /// The folder, or the one file.
         path: PathBuf,
     },
     /// Unpacked from a zip.

@@ -23,6 +23,14 @@ pub(crate) fn brief(text: &str, limit: usize) -> String {
     shown
 }
 
+/// The longest path that is shown, in characters: every path that is allowed fits.
+const PATH_LIMIT: usize = 400;
+
+/// A path as it is shown; it may be anything that a system takes for one.
+pub(crate) fn path(path: &str) -> String {
+    brief(path, PATH_LIMIT)
+}
+
 /// `U+202E`.
 pub(crate) fn written(letter: char) -> String {
     format!("U+{:04X}", u32::from(letter))

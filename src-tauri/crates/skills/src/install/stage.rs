@@ -10,7 +10,7 @@ use crate::check::LOWER_MANIFEST_FILE;
 use crate::error::SkillError;
 use crate::folder::{FILE_LIMIT_BYTES, Source};
 use crate::load::write_new;
-use crate::manifest::MANIFEST_FILE;
+use crate::manifest::{MANIFEST_FILE, MANIFEST_LIMIT_BYTES};
 use crate::records::{Origin, real};
 
 /// The most folders of what was given that are looked into for a skill.
@@ -60,6 +60,9 @@ impl Stage {
             let origin = Origin::Folder { path: real(&found) };
             return self.copy(&found, origin);
         }
+        if is_manifest(source) {
+            return self.alone(source);
+        }
         let unpacked = self.folder.path().join("unpacked");
         let hash = zip::unpack(source, &unpacked)?;
         let found = skill_in(&unpacked, source)?;
@@ -74,6 +77,30 @@ impl Stage {
             staged.folder_name = stem.to_string_lossy().into_owned();
         }
         Ok(staged)
+    }
+
+    /// A manifest that was given by itself: what lies beside it is not meant.
+    fn alone(&self, manifest: &Path) -> Result<Staged, SkillError> {
+        let manifest = real(manifest);
+        let (folder, name) =
+            manifest
+                .parent()
+                .zip(manifest.file_name())
+                .ok_or_else(|| SkillError::NotASkill {
+                    path: manifest.clone(),
+                })?;
+        let source = Source::open(folder)?;
+        let bytes = source.read(&name.to_string_lossy(), MANIFEST_LIMIT_BYTES)?;
+        let place = self.content().join(MANIFEST_FILE);
+        write_new(&place, &bytes, false)
+            .and_then(|file| file.sync_all())
+            .map_err(SkillError::io(&place, "written"))?;
+        let folder_name = folder.file_name().unwrap_or_default();
+        Ok(Staged {
+            folder_name: folder_name.to_string_lossy().into_owned(),
+            origin: Origin::Folder { path: manifest },
+            left_out: Vec::new(),
+        })
     }
 
     fn copy(&self, folder: &Path, origin: Origin) -> Result<Staged, SkillError> {
@@ -147,6 +174,12 @@ fn skill_in(folder: &Path, shown: &Path) -> Result<PathBuf, SkillError> {
                 .collect(),
         }),
     }
+}
+
+fn is_manifest(file: &Path) -> bool {
+    [MANIFEST_FILE, LOWER_MANIFEST_FILE]
+        .iter()
+        .any(|name| file.file_name().is_some_and(|file| file == *name))
 }
 
 fn is_skill(folder: &Path) -> bool {

@@ -25,6 +25,9 @@ const RATIO_FREE_BYTES: u64 = 1024 * 1024;
 /// How much is unpacked before the limits are looked at again.
 const CHUNK_BYTES: usize = 64 * 1024;
 
+/// How every zip begins that was not put behind something else.
+const ZIP_MARK: &[u8] = b"PK";
+
 /// The bits of a mode that say what kind of file it is, and three of the kinds.
 const MODE_KIND: u32 = 0o170_000;
 const MODE_FILE: u32 = 0o100_000;
@@ -41,6 +44,11 @@ struct Part {
 /// Unpacks the zip into the folder `into`, which it makes, and gives the hash of the zip's bytes.
 pub(super) fn unpack(zip: &Path, into: &Path) -> Result<String, SkillError> {
     let bytes = read(zip)?;
+    if !bytes.starts_with(ZIP_MARK) {
+        return Err(SkillError::NotASkill {
+            path: zip.to_path_buf(),
+        });
+    }
     let hash = hash_of(&bytes);
     let refused = |fault| SkillError::Zip {
         path: zip.to_path_buf(),

@@ -90,7 +90,7 @@ pub(super) fn of(path: &str, bytes: &[u8]) -> FileKind {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     let begins = |marks: &[&[u8]]| marks.iter().any(|mark| head.starts_with(mark));
     let is_text = !head.contains(&0) && std::str::from_utf8(bytes).is_ok();
-    if begins(PROGRAM_MARKS) && !is_text || PROGRAMS.contains(&ending.as_str()) && !is_text {
+    if !is_text && (begins(PROGRAM_MARKS) || PROGRAMS.contains(&ending.as_str())) {
         return FileKind::Program;
     }
     if begins(ARCHIVE_MARKS) && !DOCUMENTS.contains(&ending.as_str()) {

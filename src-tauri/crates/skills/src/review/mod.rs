@@ -227,14 +227,16 @@ impl Review {
         let mut files = Vec::new();
         let mut licence = Licence::default();
         for entry in &examined.contents.entries {
+            // All of this is for people to look at.
+            let path = crate::show::path(&entry.path);
             let kind = match &entry.kind {
                 EntryKind::File => {
                     let bytes = source.read(&entry.path, FILE_LIMIT_BYTES)?;
-                    look_at(&entry.path, &bytes, &mut facts)
+                    look_at(&path, &bytes, &mut facts)
                 }
                 EntryKind::Link { target, leads_out } => {
                     if *leads_out {
-                        facts.whole_file(FlagKind::LinkOut, &entry.path, target);
+                        facts.whole_file(FlagKind::LinkOut, &path, target);
                     }
                     FileKind::Link {
                         target: crate::show::brief(target, 200),
@@ -243,11 +245,11 @@ impl Review {
                 }
                 EntryKind::Special => FileKind::Special,
             };
-            if kind::is_licence(&entry.path) {
-                licence.files.push(entry.path.clone());
+            if kind::is_licence(&path) {
+                licence.files.push(path.clone());
             }
             files.push(ReviewedFile {
-                path: entry.path.clone(),
+                path,
                 bytes: size(entry.bytes),
                 executable: entry.executable,
                 kind,

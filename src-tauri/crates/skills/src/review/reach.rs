@@ -97,7 +97,8 @@ pub(super) fn find(file: &str, kind: &FileKind, text: &str, facts: &mut Facts) {
         for found in PATH.captures_iter(line) {
             let path = found["path"].trim_end_matches(['.', ':']);
             // A first line `#!` names the interpreter, which is told as the language.
-            if !HARMLESS_PATHS.contains(&path) && !(at == 1 && line.starts_with("#!")) {
+            let is_interpreter = at == 1 && line.starts_with("#!");
+            if !is_interpreter && !HARMLESS_PATHS.contains(&path) {
                 facts.reach(ReachKind::Path, path, file, at);
             }
         }

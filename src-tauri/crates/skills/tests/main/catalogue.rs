@@ -177,6 +177,17 @@ fn what_is_no_folder_or_begins_with_a_dot_is_no_skill() {
 }
 
 #[test]
+fn a_place_with_more_than_anybody_reads_says_so() {
+    let world = World::new();
+    for at in 0..=longrein_skills::SKILLS_LIMIT {
+        fs::create_dir_all(world.at("home/.agents/skills").join(format!("s{at:04}"))).unwrap();
+    }
+    let catalogue = world.skills.catalogue();
+    assert_eq!(catalogue.faults.len(), 1);
+    assert!(catalogue.faults[0].what.contains("only the first 256"));
+}
+
+#[test]
 fn a_place_that_cant_be_listed_is_told_and_hides_no_other() {
     let world = World::new();
     // A file where a folder should be.

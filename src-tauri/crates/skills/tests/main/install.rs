@@ -123,6 +123,17 @@ fn a_folder_around_a_skill_is_looked_into() {
 }
 
 #[test]
+fn a_manifest_by_itself_is_installed_without_what_lies_beside_it() {
+    let world = World::new();
+    write(&world.at("outside/SKILL.md"), manifest("beans"));
+    write(&world.at("outside/private.txt"), "x");
+    let record = world.install(&world.at("outside/SKILL.md")).unwrap();
+    let files: Vec<_> = record.fingerprint.files.keys().collect();
+    assert_eq!(files, ["SKILL.md"]);
+    assert!(world.skills.load("beans").is_ok());
+}
+
+#[test]
 fn what_cant_be_used_is_not_installed() {
     let world = World::new();
     let source = world.at("outside/beans");

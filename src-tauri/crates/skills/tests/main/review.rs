@@ -182,3 +182,15 @@ fn what_is_shown_of_a_skill_hides_nothing_itself() {
             .any(|reach| reach.value == "evil.example")
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_hides_something_is_written_out() {
+    let world = World::new();
+    let folder = skill(&world.at("home/.agents/skills"), "beans");
+    write(&folder.join("scripts/\u{202e}yp.sh"), "ls\n");
+    let review = world.skills.review("beans").unwrap();
+    let text = serde_json::to_string(&review).unwrap();
+    assert!(!text.contains('\u{202e}'), "{text}");
+    assert!(text.contains("scripts/U+202Eyp.sh"), "{text}");
+}

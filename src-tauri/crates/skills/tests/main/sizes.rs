@@ -55,7 +55,25 @@ fn more_files_than_anybody_reads_are_not_read() {
 fn folders_that_go_down_for_ever_are_not_followed() {
     let all = tempfile::tempdir().unwrap();
     let folder = skill(all.path(), "beans");
-    let deep = vec!["d"; DEPTH_LIMIT + 1].join("/");
+    let deep = ["d"; DEPTH_LIMIT + 1].join("/");
     write(&folder.join(deep).join("file"), "x");
     is_over_the_limit(&folder);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_text_leave_a_skill_out_and_are_bounded_too() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let all = tempfile::tempdir().unwrap();
+    let folder = skill(all.path(), "beans");
+    fs::create_dir(folder.join("many")).unwrap();
+    for at in 0..ENTRIES_LIMIT {
+        let mut name = at.to_string().into_bytes();
+        name.push(0xff);
+        fs::write(folder.join("many").join(OsStr::from_bytes(&name)), "").unwrap();
+    }
+    let checked = check(&folder).unwrap();
+    assert!(!checked.is_usable());
+    assert!(checked.problems.len() <= ENTRIES_LIMIT);
 }
