@@ -3,6 +3,7 @@
 
 mod always;
 mod answers;
+mod attaching;
 mod bench;
 mod children;
 mod counting;
@@ -11,10 +12,15 @@ mod damage;
 mod demo;
 mod disk;
 mod events;
+mod exact;
 mod interrupt;
+mod keyring;
+mod keys;
 mod kills;
 mod limits;
 mod looking;
+mod models;
+mod patience;
 mod processes;
 mod settling;
 mod streaming;
