@@ -28,7 +28,13 @@ pub(crate) struct Calls {
 #[derive(Default)]
 struct Open {
     last: u32,
-    calls: BTreeMap<u32, (Arc<Vec<u8>>, SyncSender<Vec<u8>>)>,
+    calls: BTreeMap<u32, OpenCall>,
+}
+
+/// A call, and whoever waits for its answer.
+struct OpenCall {
+    body: Arc<Vec<u8>>,
+    answer: SyncSender<Vec<u8>>,
 }
 
 impl Calls {
@@ -38,14 +44,21 @@ impl Calls {
         let mut open = lock(&self.open);
         open.last += 1;
         let number = open.last;
-        open.calls.insert(number, (Arc::clone(&body), answer));
+        open.calls.insert(
+            number,
+            OpenCall {
+                body: Arc::clone(&body),
+                answer,
+            },
+        );
         (number, body, answered)
     }
 
     /// Hands a call its answer. One that is not open is answered already, or its program is gone.
     pub(crate) fn answer(&self, number: u32, body: Vec<u8>) {
-        if let Some((_, answer)) = lock(&self.open).calls.remove(&number) {
-            let _ = answer.try_send(body);
+        if let Some(call) = lock(&self.open).calls.remove(&number) {
+            // The program may be gone.
+            let _ = call.answer.try_send(body);
         }
     }
 
@@ -58,7 +71,7 @@ impl Calls {
         let open: Vec<(u32, Arc<Vec<u8>>)> = lock(&self.open)
             .calls
             .iter()
-            .map(|(number, (body, _))| (*number, Arc::clone(body)))
+            .map(|(number, call)| (*number, Arc::clone(&call.body)))
             .collect();
         for (number, body) in open {
             tell(command, number, &body, link);

@@ -201,7 +201,7 @@ fn owner(_workspace: &std::path::Path) -> Result<(u32, u32), SandboxError> {
 }
 
 /// The image's own environment, with a home that can be written to.
-fn environment(image: Vec<String>) -> BTreeMap<String, String> {
+pub(crate) fn environment(image: Vec<String>) -> BTreeMap<String, String> {
     let mut environment = BTreeMap::from([
         ("PATH".to_owned(), PATH.to_owned()),
         ("LANG".to_owned(), "C.UTF-8".to_owned()),

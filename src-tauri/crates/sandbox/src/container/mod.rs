@@ -20,7 +20,7 @@ use futures::{StreamExt, TryStreamExt};
 use longrein_resident::wire::{SOCKET, Setup};
 use tokio_util::io::StreamReader;
 
-pub(crate) use create::COMMAND_USER;
+pub(crate) use create::{COMMAND_USER, environment as environment_of};
 pub use give::hand_over;
 pub use names::{Owner, RunBox};
 pub use reap::{Reaped, reap};
@@ -39,8 +39,6 @@ pub(crate) const RUN: &str = "/run/longrein";
 const STOP_LIMIT_S: i32 = 8;
 /// How large one piece of the agent's output may be on its way through the engine.
 const PIPE_BYTES: usize = 64 * 1024;
-/// How often a container that another one made at the same time is looked at again.
-const CREATE_TRIES: usize = 3;
 
 /// What a container is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,25 +94,51 @@ impl Container {
             name: plan.name.clone(),
             environment: plan.environment.clone(),
         };
-        for _ in 0..CREATE_TRIES {
-            match container.setup().await? {
-                Some(setup) if setup == plan.setup => return Ok(container),
-                Some(_) => container.remove_container().await?,
-                None => {}
-            }
-            match create::create(engine, &plan).await {
-                Ok(()) => return Ok(container),
-                // Another one may have been quicker: each says that with a number of its own.
-                Err(error) => match container.setup().await? {
-                    Some(setup) if setup == plan.setup => return Ok(container),
-                    _ => return Err(error),
-                },
-            }
+        match container.setup().await? {
+            Some(setup) if setup == plan.setup => return Ok(container),
+            Some(_) => container.remove_container().await?,
+            None => {}
         }
-        Err(SandboxError::TimedOut {
-            what: format!("making the container {}", plan.name),
-            limit_s: 0,
-        })
+        match create::create(engine, &plan).await {
+            Ok(()) => Ok(container),
+            // Another one may have been quicker: each engine says that with a number of its own.
+            Err(error) => match container.setup().await? {
+                Some(setup) if setup == plan.setup => Ok(container),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// The container of an owner as it is, whatever it was made to; `None` where there is none. For
+    /// taking up what an earlier app left, which a container that is made anew would end.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    pub async fn find(engine: &Engine, owner: &Owner) -> Result<Option<Self>, SandboxError> {
+        let name = owner.name();
+        let found = engine
+            .docker
+            .inspect_container(&name, None::<InspectContainerOptions>)
+            .await;
+        let failed = engine.failed(format!("inspect the container {name}"));
+        let found = match found {
+            Ok(found) => found,
+            Err(error) if crate::engine::status(&error) == Some(404) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        // The image may have been removed meanwhile; what runs does not need it.
+        let image = engine
+            .docker
+            .inspect_image(found.image.as_deref().unwrap_or_default())
+            .await;
+        let config = image.ok().and_then(|image| image.config);
+        let environment =
+            create::environment(config.and_then(|config| config.env).unwrap_or_default());
+        Ok(Some(Self {
+            engine: engine.clone(),
+            name,
+            environment,
+        }))
     }
 
     /// The container's name.

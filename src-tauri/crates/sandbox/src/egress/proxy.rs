@@ -185,18 +185,45 @@ async fn exchange(
             };
         }
     };
+    let mut carried = Carried::default();
+    let outcome = both_ways(stream, upstream, head, &rest, &mut carried).await;
+    EgressEvent::Ended {
+        request,
+        address: Some(address),
+        sent_bytes: carried.sent_bytes,
+        received_bytes: carried.received_bytes,
+        failed: outcome.err().map(|error| error.to_string()),
+    }
+}
+
+#[derive(Default)]
+struct Carried {
+    sent_bytes: u64,
+    received_bytes: u64,
+}
+
+async fn both_ways(
+    stream: DuplexStream,
+    upstream: TcpStream,
+    head: &Head,
+    rest: &[u8],
+    carried: &mut Carried,
+) -> io::Result<()> {
     let is_tunnel = head.path.is_none();
     let (mut from_command, mut to_command) = tokio::io::split(stream);
     let (mut from_host, mut to_host) = upstream.into_split();
-    let (mut sent_bytes, mut received_bytes) = (0, 0);
+    let Carried {
+        sent_bytes,
+        received_bytes,
+    } = carried;
     let outward = async {
         to_host.write_all(&head.forward).await?;
         let limit = head.body_bytes.unwrap_or(u64::MAX);
         let first = rest.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
         to_host.write_all(&rest[..first]).await?;
-        sent_bytes = first as u64;
+        *sent_bytes = first as u64;
         let left = limit - first as u64;
-        copy(&mut from_command, &mut to_host, left, &mut sent_bytes).await?;
+        copy(&mut from_command, &mut to_host, left, sent_bytes).await?;
         // A request's end is told by its length; a host may take an early end for a broken one.
         if head.body_bytes.is_none() {
             to_host.shutdown().await
@@ -210,32 +237,17 @@ async fn exchange(
                 .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 .await?;
         }
-        copy(
-            &mut from_host,
-            &mut to_command,
-            u64::MAX,
-            &mut received_bytes,
-        )
-        .await?;
+        copy(&mut from_host, &mut to_command, u64::MAX, received_bytes).await?;
         to_command.shutdown().await
     };
-    let outcome: io::Result<()> = if is_tunnel {
-        tokio::try_join!(outward, inward).map(drop)
-    } else {
-        // A host may answer before it has read everything, and then it is over.
-        tokio::pin!(inward);
-        tokio::select! {
-            done = &mut inward => done,
-            sent = outward => match sent { Ok(()) => inward.await, Err(error) => Err(error) },
-        }
-    };
-    let failed = outcome.err().map(|error| error.to_string());
-    EgressEvent::Ended {
-        request,
-        address: Some(address),
-        sent_bytes,
-        received_bytes,
-        failed,
+    if is_tunnel {
+        return tokio::try_join!(outward, inward).map(drop);
+    }
+    // A host may answer before it has read everything, and then it is over.
+    tokio::pin!(inward);
+    tokio::select! {
+        done = &mut inward => done,
+        sent = outward => match sent { Ok(()) => inward.await, Err(error) => Err(error) },
     }
 }
 

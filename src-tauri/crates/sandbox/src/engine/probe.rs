@@ -249,90 +249,13 @@ async fn measure(container: &Container) -> Result<(Measured, Vec<u8>), SandboxEr
     Ok((measured, token))
 }
 
+type Check = (Lacking, bool, String);
+
 fn judge(engine: &Engine, wanted: &Wanted, measured: &Measured, sees_token: bool) -> Probe {
-    let limits = &wanted.limits;
-    let limit = |found: Option<u64>| found.map_or("none".to_owned(), |found| found.to_string());
-    let holds = |found: Option<u64>, wanted: u64| found.is_some_and(|found| found <= wanted);
-    let first = |list: &[bool]| list.first().copied().unwrap_or(false);
-    let capabilities = measured.capabilities.trim_start_matches('0');
-    let checks = [
-        (
-            Lacking::MemoryLimit,
-            holds(measured.memory_bytes, limits.memory_bytes),
-            format!(
-                "the limit of memory is {} bytes inside",
-                limit(measured.memory_bytes)
-            ),
-        ),
-        (
-            Lacking::ProcessLimit,
-            holds(measured.processes, u64::from(limits.processes)),
-            format!(
-                "the limit of processes is {} inside",
-                limit(measured.processes)
-            ),
-        ),
-        (
-            Lacking::CpuLimit,
-            holds(measured.cpus_milli, u64::from(limits.cpus_milli)),
-            format!(
-                "the limit in thousandths of a processor is {} inside",
-                limit(measured.cpus_milli)
-            ),
-        ),
-        (
-            Lacking::Seccomp,
-            measured.seccomp,
-            "no filter of kernel calls is set".to_owned(),
-        ),
-        (
-            Lacking::NoNewPrivileges,
-            measured.no_new_privileges,
-            "programs can gain privileges".to_owned(),
-        ),
-        (
-            Lacking::Capabilities,
-            capabilities.is_empty(),
-            format!("commands have the capabilities {capabilities}"),
-        ),
-        (
-            Lacking::Unprivileged,
-            measured.user != 0,
-            "commands are root".to_owned(),
-        ),
-        (
-            Lacking::UserNamespaces,
-            measured.user_namespaces != Some(true),
-            "commands can make user namespaces".to_owned(),
-        ),
-        (
-            Lacking::ReadOnlyRoot,
-            !measured.root_writable,
-            "the root can be written to".to_owned(),
-        ),
-        (
-            Lacking::NoNetwork,
-            measured.interfaces.is_empty(),
-            format!("there are networks: {}", measured.interfaces.join(", ")),
-        ),
-        (
-            Lacking::PrivateReceipts,
-            !measured.openable.get(1).copied().unwrap_or(true),
-            "commands can open the folder of receipts".to_owned(),
-        ),
-        (
-            Lacking::Workspace,
-            sees_token,
-            "the workspace inside is another folder".to_owned(),
-        ),
-        (
-            Lacking::WritableWorkspace,
-            first(&measured.writable),
-            "commands can't write to the workspace".to_owned(),
-        ),
-    ];
-    let lacks = checks
+    let checks = limits(&wanted.limits, measured)
         .into_iter()
+        .chain(walls(measured, sees_token));
+    let lacks = checks
         .filter(|(_, holds, _)| !holds)
         .map(|(what, _, found)| Lack {
             what,
@@ -343,4 +266,96 @@ fn judge(engine: &Engine, wanted: &Wanted, measured: &Measured, sees_token: bool
         lacks: lacks.collect(),
         control_groups: measured.control_groups,
     }
+}
+
+/// Whether each limit is there, and at most as high as it was asked for.
+fn limits(wanted: &ContainerLimits, measured: &Measured) -> [Check; 3] {
+    let check = |what, words: &str, found: Option<u64>, wanted: u64| {
+        let shown = found.map_or("none".to_owned(), |found| found.to_string());
+        (
+            what,
+            found.is_some_and(|found| found <= wanted),
+            format!("{words} is {shown} inside"),
+        )
+    };
+    [
+        check(
+            Lacking::MemoryLimit,
+            "the limit of memory in bytes",
+            measured.memory_bytes,
+            wanted.memory_bytes,
+        ),
+        check(
+            Lacking::ProcessLimit,
+            "the limit of processes",
+            measured.processes,
+            u64::from(wanted.processes),
+        ),
+        check(
+            Lacking::CpuLimit,
+            "the limit in thousandths of a processor",
+            measured.cpus_milli,
+            u64::from(wanted.cpus_milli),
+        ),
+    ]
+}
+
+/// Without each of these, the box is none.
+fn walls(measured: &Measured, sees_token: bool) -> [Check; 10] {
+    let capabilities = measured.capabilities.trim_start_matches('0');
+    let is_writable = measured.writable.first().copied().unwrap_or(false);
+    let receipts_open = measured.openable.get(1).copied().unwrap_or(true);
+    let check = |what, holds, found: &str| (what, holds, found.to_owned());
+    [
+        check(
+            Lacking::Seccomp,
+            measured.seccomp,
+            "no filter of kernel calls is set",
+        ),
+        check(
+            Lacking::NoNewPrivileges,
+            measured.no_new_privileges,
+            "programs can gain privileges",
+        ),
+        check(
+            Lacking::Capabilities,
+            capabilities.is_empty(),
+            &format!("commands have the capabilities {capabilities}"),
+        ),
+        check(
+            Lacking::Unprivileged,
+            measured.user != 0,
+            "commands are root",
+        ),
+        check(
+            Lacking::UserNamespaces,
+            measured.user_namespaces != Some(true),
+            "commands can make user namespaces",
+        ),
+        check(
+            Lacking::ReadOnlyRoot,
+            !measured.root_writable,
+            "the root can be written to",
+        ),
+        check(
+            Lacking::NoNetwork,
+            measured.interfaces.is_empty(),
+            &format!("there are networks: {}", measured.interfaces.join(", ")),
+        ),
+        check(
+            Lacking::PrivateReceipts,
+            !receipts_open,
+            "commands can open the folder of receipts",
+        ),
+        check(
+            Lacking::Workspace,
+            sees_token,
+            "the workspace inside is another folder",
+        ),
+        check(
+            Lacking::WritableWorkspace,
+            is_writable,
+            "commands can't write to the workspace",
+        ),
+    ]
 }

@@ -182,6 +182,17 @@ async fn another_setup_makes_another_container_and_keeps_the_receipts(place: Pla
     inside.run("before", "exit 7").await;
     let mut spec = place.spec("a");
     spec.limits.memory_bytes /= 2;
+    // What an earlier app left can be taken up without being made anew.
+    let found = within(Container::find(&place.engine, &spec.owner))
+        .await
+        .expect("it answers");
+    let found = found.expect("it is there");
+    assert_eq!(
+        found.state().await.expect("it is there"),
+        ContainerState::Running
+    );
+    assert_eq!(found.environment(), inside.container.environment());
+    assert!(inside.session.is_open());
     let inside = place.enter_spec(&spec).await;
     let receipt = within(inside.session.wait("before"))
         .await
