@@ -11,6 +11,7 @@ Cells without a number are left out, and the caption that is printed says how ma
 
 import argparse
 import math
+from datetime import datetime
 from html import escape
 
 import tables
@@ -174,8 +175,6 @@ def on_a_line(labels):
         return [float(value) for value in values], None
     dates = [moment(label) for label in labels]
     if all(dates):
-        from datetime import datetime
-
         first = datetime(1970, 1, 1)
         days = [(one - first).total_seconds() / 86_400 for one in dates]
         names = {day: one.date().isoformat() for day, one in zip(days, dates)}

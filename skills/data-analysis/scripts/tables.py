@@ -13,15 +13,20 @@ import os
 import re
 import sys
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 
 FILE_LIMIT_BYTES = 256 * 1024 * 1024
 ROWS_LIMIT = 2_000_000
 COLUMNS_LIMIT = 2_000
+CELL_LIMIT_LETTERS = 16 * 1024 * 1024
 SAMPLE_BYTES = 64 * 1024
 
 # What people write for "there is no value here", in lower case.
 MISSING = frozenset(["", "na", "n/a", "#n/a", "nan", "null", "none", "-", "--", ".", "?"])
+
+
+# More digits than this say more about reckoning than about the data.
+SHOWN = Context(prec=12)
 
 
 class TableError(Exception):
@@ -117,18 +122,12 @@ def shown(value):
             return "not a number"
         value = Decimal(repr(value))
     if isinstance(value, Decimal):
-        rounded = value if value == value.to_integral() else value.normalize(_context())
+        rounded = value if value == value.to_integral() else value.normalize(SHOWN)
         text = format(rounded, "f") if abs(value) < Decimal("1e15") else format(rounded, "g")
         return text.rstrip("0").rstrip(".") if "." in text else text
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     return str(value)
-
-
-def _context():
-    from decimal import Context
-
-    return Context(prec=12)
 
 
 def sha256(path):
@@ -176,8 +175,8 @@ def _decoded(path, data, encoding):
 def _from_delimited(path, text, delimiter, header, encoding):
     if delimiter is None:
         delimiter = _delimiter(path, text)
+    csv.field_size_limit(CELL_LIMIT_LETTERS)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    csv.field_size_limit(16 * 1024 * 1024)
     rows = []
     try:
         for row in lines:
