@@ -3,10 +3,18 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dom_smoothie::{Config, Readability};
+use ego_tree::iter::Edge;
 use scraper::{Html, Node};
 
 /// With more elements, looking for the main part takes too long.
 const ELEMENTS_LIMIT: usize = 30_000;
+/// With elements that stand deeper in each other too: the work grows faster than the depth.
+const DEPTH_LIMIT: usize = 150;
+/// With more text too.
+const TEXT_LIMIT_BYTES: usize = 4 * 1024 * 1024;
+/// How many bytes may be copied while pieces of text are put together: a piece is copied once more
+/// at every character that is written as an entity.
+const COPIED_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
 /// The main part of a page.
 pub(super) struct Main {
@@ -17,12 +25,7 @@ pub(super) struct Main {
 
 /// Finds the main part; `None` where none stands out.
 pub(super) fn find(page: &Html) -> Option<Main> {
-    let elements = page
-        .tree
-        .values()
-        .filter(|node| matches!(node, Node::Element(_)))
-        .count();
-    if elements > ELEMENTS_LIMIT {
+    if is_too_much(page) {
         return None;
     }
     let html = page.html();
@@ -43,4 +46,37 @@ pub(super) fn find(page: &Html) -> Option<Main> {
         html: article.content.to_string(),
         author: article.byline,
     })
+}
+
+fn is_too_much(page: &Html) -> bool {
+    let (mut elements, mut depth) = (0usize, 0usize);
+    let (mut text_bytes, mut copied) = (0usize, 0usize);
+    for edge in page.tree.root().traverse() {
+        match edge {
+            Edge::Open(node) => match node.value() {
+                Node::Element(_) => {
+                    elements += 1;
+                    depth += 1;
+                }
+                Node::Text(text) => {
+                    text_bytes += text.len();
+                    copied += text.len() * text.matches(is_written_as_entity).count();
+                }
+                _ => {}
+            },
+            Edge::Close(node) => depth -= usize::from(node.value().is_element()),
+        }
+        let is_too_much = elements > ELEMENTS_LIMIT
+            || depth > DEPTH_LIMIT
+            || text_bytes > TEXT_LIMIT_BYTES
+            || copied > COPIED_LIMIT_BYTES;
+        if is_too_much {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_written_as_entity(letter: char) -> bool {
+    matches!(letter, '&' | '<' | '>' | '\u{a0}')
 }
