@@ -1,7 +1,9 @@
 mod bubblewrap;
+mod calls;
 mod escape;
 mod image;
 mod kill;
+mod leftovers;
 mod life;
 mod network;
 mod place;
