@@ -20,6 +20,7 @@ mod kills;
 mod limits;
 mod looking;
 mod models;
+mod models;
 mod patience;
 mod processes;
 mod settling;

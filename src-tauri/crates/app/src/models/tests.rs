@@ -242,7 +242,9 @@ fn server(answers: &'static [(&'static str, &'static str)]) -> String {
 }
 
 fn agent(window_tokens: u32) -> longrein_protocol::agent::AgentSpec {
-    let text = format!("[model]\nuse = [\"ollama/small\"]\nwindow_tokens = {window_tokens}\n");
+    let text = format!(
+        "[model]\nuse = [\"ollama/small\"]\nwindow_tokens = {window_tokens}\nmax_output_tokens = 1024\n"
+    );
     longrein_core::agent_file::parse(&text, "test").unwrap()
 }
 
@@ -301,7 +303,7 @@ async fn a_provider_that_is_down_still_shows_what_is_known() {
 #[tokio::test]
 async fn a_well_known_provider_is_added_by_its_name() {
     let folder = tempfile::tempdir().unwrap();
-    let app = open(folder.path(), "# mine\n");
+    let app = open(folder.path(), "# mine\n[ui]\ntheme = \"dark\"\n");
     let place = app.place("anthropic", None, None).unwrap();
     assert_eq!(place.lines()[1], "format = \"anthropic\"");
     app.add_provider(&place).unwrap();

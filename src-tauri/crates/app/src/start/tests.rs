@@ -125,9 +125,8 @@ async fn a_limit_of_money_needs_a_model_whose_price_is_known() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_limit_of_money_is_refused_where_longer_requests_would_cost_more() {
-    let window = |tokens: u32| {
-        format!("[model]\nwindow_tokens = {tokens}\n[budget]\nmoney_usd = 3.0\n")
-    };
+    let window =
+        |tokens: u32| format!("[model]\nwindow_tokens = {tokens}\n[budget]\nmoney_usd = 3.0\n");
     let (_folder, app) = open(&window(300_000));
     let told = refused(&app, thrifty("xai/grok-4.7", Limits::default())).await;
     assert!(told.contains("from 200000 tokens"), "{told}");
