@@ -11,10 +11,10 @@ UI_STAMP := ui/node_modules/.installed
 UI_BUILT := ui/dist/index.html
 UI_SOURCES = $(shell find ui -path ui/node_modules -prune -o -path 'ui/dist*' -prune -o -type f -print)
 
-.PHONY: help run test check dev bench soak icons clean setup-build setup-window setup-test
+.PHONY: help run test test-model check dev bench soak icons clean setup-build setup-window setup-test
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## Build what is needed and run the demo: in a window where there is a display, else here
 	@if scripts/display; then $(MAKE) run-window; else $(MAKE) run-command; fi
@@ -32,6 +32,9 @@ run-command: setup-build
 
 test: ## Run every test there is, with a table at the end
 	@scripts/test
+
+test-model: ## A real small model does a task of three tools on this machine (580 MB the first time)
+	@scripts/test-model
 
 check: ## Format, lints and unit tests: what to run before a commit
 	@scripts/test --quick
