@@ -20,7 +20,6 @@ mod kills;
 mod limits;
 mod looking;
 mod models;
-mod models;
 mod patience;
 mod processes;
 mod settling;
