@@ -126,6 +126,17 @@ fn model_of(format: Format, parts: &[&str], body: &[u8]) -> String {
     model.unwrap_or_else(|| "any".to_owned())
 }
 
+/// Numbers a request and keeps it.
+fn keep(shared: &Shared, body: Vec<u8>) -> SeenRequest {
+    let mut state = shared.state();
+    let request = SeenRequest {
+        number: u32::try_from(state.seen.len() + 1).unwrap_or(u32::MAX),
+        body: body.into(),
+    };
+    state.seen.push(request.clone());
+    request
+}
+
 async fn reply(
     connection: &mut Connection,
     shared: &Shared,
@@ -133,16 +144,7 @@ async fn reply(
     model: &str,
     body: Vec<u8>,
 ) -> io::Result<After> {
-    let request = {
-        let mut state = shared.state();
-        let number = u32::try_from(state.seen.len() + 1).unwrap_or(u32::MAX);
-        let request = SeenRequest {
-            number,
-            body: body.into(),
-        };
-        state.seen.push(request.clone());
-        request
-    };
+    let request = keep(shared, body);
     let Answer { content, manner } = (shared.setup.brain)(&request);
     let manner = manner.unwrap_or_else(|| shared.setup.manner.clone());
     if let Some(latency) = manner.latency_ms {
