@@ -1,6 +1,7 @@
 //! The bridge to the window: what it may ask, what it is told, and the words for what went wrong.
 
 use longrein_app::{AppError, AppErrorCode};
+use longrein_keys::Known;
 use longrein_protocol::view::RunLine;
 use serde::{Deserialize, Serialize};
 use specta::Type;
@@ -58,10 +59,11 @@ impl From<AppError> for BridgeError {
             AppErrorCode::Refused => ErrorCode::Refused,
             AppErrorCode::Unreadable => ErrorCode::Unreadable,
         };
+        let known = Known::of_process();
         Self {
             code,
-            message: error.message,
-            remedy: error.remedy,
+            message: known.masked(error.message),
+            remedy: known.masked(error.remedy),
         }
     }
 }

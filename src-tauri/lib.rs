@@ -23,6 +23,7 @@ use std::time::Duration;
 use clap::Parser;
 use longrein_app::demo::DemoRun;
 use longrein_app::{AppError, Longrein, Options};
+use longrein_keys::MaskedWriter;
 use tauri::{App, AppHandle, Manager, RunEvent, WindowEvent};
 use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
 use tauri_plugin_window_state::StateFlags;
@@ -39,6 +40,7 @@ const PACE_VARIABLE: &str = "LONGREIN_PACE_MS";
 /// Runs the app until it ends. A second start for the same data folder hands its arguments to
 /// the first and ends at once.
 pub fn run() -> ExitCode {
+    longrein_keys::mask_panics();
     let arguments = Arguments::parse();
     say_warnings();
     let bridge = bridge::builder();
@@ -93,7 +95,7 @@ pub fn run() -> ExitCode {
 fn say_warnings() {
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::WARN)
-        .with_writer(std::io::stderr)
+        .with_writer(|| MaskedWriter::new(std::io::stderr()))
         .without_time()
         .finish();
     // Only a second call could fail, and there is none.

@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use longrein_app::{AppError, AppErrorCode};
+use longrein_keys::Known;
 use longrein_protocol::view::RunState;
 use longrein_store::LogError;
 
@@ -113,6 +114,8 @@ impl Failure {
                 message,
                 remedy,
             } => {
+                let known = Known::of_process();
+                let (message, remedy) = (known.masked(message), known.masked(remedy));
                 screen::complain(&text::plain_lines(&message), &text::plain_lines(&remedy));
                 status
             }

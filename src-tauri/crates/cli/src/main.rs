@@ -27,6 +27,7 @@ use crate::arguments::Arguments;
 use crate::context::Context;
 
 fn main() -> ExitCode {
+    longrein_keys::mask_panics();
     let arguments = Arguments::parse();
     let context = Context::of(&arguments);
     warnings::tell();

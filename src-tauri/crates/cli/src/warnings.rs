@@ -4,6 +4,7 @@
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 
+use longrein_keys::Known;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -40,7 +41,8 @@ impl Subscriber for Warnings {
     fn event(&self, event: &Event<'_>) {
         let mut words = Words::default();
         event.record(&mut words);
-        let line = text::plain(&format!("{}{}", words.message, words.facts));
+        let said = Known::of_process().masked(format!("{}{}", words.message, words.facts));
+        let line = text::plain(&said);
         let mut err = io::stderr().lock();
         let clear = if err.is_terminal() { "\r\u{1b}[K" } else { "" };
         let _ = writeln!(err, "{clear}longrein: warning: {line}");

@@ -20,14 +20,14 @@ use crate::support::{Home, Provider, of_type, until};
 const COLUMNS: u16 = 60;
 
 /// A command on a terminal of its own.
-struct Terminal {
+pub struct Terminal {
     child: Child,
     keys: File,
     screen: Arc<Mutex<String>>,
 }
 
 impl Terminal {
-    fn start(mut command: Command) -> Self {
+    pub fn start(mut command: Command) -> Self {
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&controller).unwrap();
         unlockpt(&controller).unwrap();
@@ -70,14 +70,14 @@ impl Terminal {
         }
     }
 
-    fn screen(&self) -> String {
+    pub fn screen(&self) -> String {
         self.screen
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 
-    fn see(&self, words: &str) {
+    pub fn see(&self, words: &str) {
         until(words, || self.screen().contains(words).then_some(()));
     }
 
@@ -88,11 +88,11 @@ impl Terminal {
         });
     }
 
-    fn type_line(&mut self, line: &str) {
+    pub fn type_line(&mut self, line: &str) {
         writeln!(self.keys, "{line}").unwrap();
     }
 
-    fn end(&mut self) -> i32 {
+    pub fn end(&mut self) -> i32 {
         let status = until("the end", || self.child.try_wait().unwrap());
         status.code().unwrap()
     }

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use longrein_keys::Masker;
 use longrein_protocol::event::SCHEMA_VERSION;
 use longrein_protocol::{BlobHash, Event, Millis, Payload, RunId};
 use longrein_store::{Damage, Log as _, LogError, Store};
@@ -63,6 +64,9 @@ pub struct Exported {
     pub head: Option<String>,
     /// Where the log can't be read any further.
     pub damage: Option<Damage>,
+    /// Lines and bodies in which a secret stood that is known now, and was not when they were
+    /// recorded. It is masked in the file; the head vouches for the log, in which it still stands.
+    pub masked: u32,
 }
 
 /// Why a run can't be exported.
@@ -79,13 +83,20 @@ pub enum ExportError {
     Json(#[from] serde_json::Error),
 }
 
-/// Writes a run as JSON Lines, as far as its log can be read.
+/// Writes a run as JSON Lines, as far as its log can be read. What `masker` knows leaves with no
+/// line, nor with a body that is no text.
 ///
 /// # Errors
 /// [`ExportError`]; what was written until then is not a whole export.
-pub async fn export<W: Write>(store: &Store, run: RunId, out: W) -> Result<Exported, ExportError> {
+pub async fn export<W: Write>(
+    store: &Store,
+    run: RunId,
+    masker: &Masker,
+    out: W,
+) -> Result<Exported, ExportError> {
     let mut export = Export {
         store,
+        masker,
         out,
         carried: HashSet::new(),
         held: None,
@@ -95,6 +106,7 @@ pub async fn export<W: Write>(store: &Store, run: RunId, out: W) -> Result<Expor
             missing: Vec::new(),
             head: None,
             damage: None,
+            masked: 0,
         },
     };
     export.run(run).await?;
@@ -103,6 +115,7 @@ pub async fn export<W: Write>(store: &Store, run: RunId, out: W) -> Result<Expor
 
 struct Export<'s, W> {
     store: &'s Store,
+    masker: &'s Masker,
     out: W,
     carried: HashSet<BlobHash>,
     /// The line that is not written yet, because it may be the last, with its place.
@@ -157,6 +170,8 @@ impl<W: Write> Export<'_, W> {
             }
             Err(error) => return Err(error.into()),
         };
+        let mut bytes = bytes.to_vec();
+        self.exported.masked += u32::from(self.masker.bytes(&mut bytes));
         let (name, content) = match std::str::from_utf8(&bytes) {
             Ok(text) => ("text", text.to_owned()),
             Err(_) => ("base64", STANDARD.encode(&bytes)),
@@ -183,8 +198,10 @@ impl<W: Write> Export<'_, W> {
 
     fn write_held(&mut self) -> Result<(), ExportError> {
         if let Some((_, fields)) = self.held.take() {
-            serde_json::to_writer(&mut self.out, &fields)?;
-            self.out.write_all(b"\n")?;
+            let mut line = serde_json::to_string(&fields)?;
+            self.exported.masked += u32::from(self.masker.text(&mut line));
+            line.push('\n');
+            self.out.write_all(line.as_bytes())?;
         }
         Ok(())
     }

@@ -54,7 +54,7 @@ pub struct KeysSet {
     #[arg(long)]
     pub stdin: bool,
     /// A key that somebody wrote there. It is refused.
-    #[arg(hide = true, num_args = 0.., allow_hyphen_values = true, trailing_var_arg = true)]
+    #[arg(hide = true, num_args = 0..)]
     pub refused: Vec<OsString>,
 }
 

@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
+use longrein_keys::environment::not_for_children;
+
 use crate::edit;
 use crate::failure::{Failure, Status};
 
@@ -34,7 +36,12 @@ pub async fn edit(editor: &str, text: &str) -> Result<String, Failure> {
         .tempfile()
         .map_err(|error| failed(error.to_string()))?;
     writeln!(file, "{text}").map_err(|error| failed(error.to_string()))?;
-    let status = tokio::process::Command::new("sh")
+    let mut command = tokio::process::Command::new("sh");
+    // An editor has no use for keys, and its plugins send words elsewhere.
+    for variable in not_for_children(std::env::vars_os()) {
+        command.env_remove(variable);
+    }
+    let status = command
         .args(["-c", &format!("{editor} \"$1\""), "sh"])
         .arg(file.path())
         .stdin(Stdio::inherit())

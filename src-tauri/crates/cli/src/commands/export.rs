@@ -31,6 +31,7 @@ pub async fn run(context: &Context, export: Export) -> Result<Status, Failure> {
             "events": exported.events,
             "blobs": exported.blobs,
             "head": exported.head,
+            "masked": exported.masked,
         }))?;
     } else {
         let events = text::counted(exported.events, "event");
@@ -39,6 +40,12 @@ pub async fn run(context: &Context, export: Export) -> Result<Status, Failure> {
         screen.result(&format!("{events} and {contents} in {}", text::plain(&to)))?;
         if let Some(head) = &exported.head {
             screen.result(&format!("Head: {head}"))?;
+        }
+        if exported.masked > 0 {
+            let places = text::counted(exported.masked, "place");
+            screen.result(&format!(
+                "Secrets were masked in {places}; in the log they still stand, from before they were known."
+            ))?;
         }
     }
     is_whole(&exported)
@@ -72,7 +79,8 @@ fn check_format(file: &Path) -> Result<(), Failure> {
 async fn write(app: &Longrein, run: RunId, to: &Path) -> Result<Exported, Failure> {
     let beside = beside(to);
     let file = File::create(&beside).map_err(|error| refused(to, &error))?;
-    let written = longrein_trace::export(app.store(), run, BufWriter::new(file)).await;
+    let written =
+        longrein_trace::export(app.store(), run, &app.keys().masker(), BufWriter::new(file)).await;
     let finished = match written {
         Ok(exported) => fs::rename(&beside, to)
             .map(|()| exported)
