@@ -149,32 +149,34 @@ async fn entities_that_would_grow_without_end_are_never_expanded() {
     assert_eq!(page.text, "&e9; &out;");
 }
 
+/// Stands in for a reader that knows two pages and one fault.
+fn read_pdf(bytes: &[u8]) -> Result<PdfText, Unreadable> {
+    if !bytes.ends_with(b"whole") {
+        return Err(Unreadable("its end is missing".to_owned()));
+    }
+    Ok(PdfText {
+        meta: SourceMeta {
+            title: "A paper".to_owned(),
+            private: true,
+            file: Some("x".to_owned()),
+            pdf: Some(PdfReceipt {
+                pages: 2,
+                read: 2,
+                ..PdfReceipt::default()
+            }),
+            ..SourceMeta::default()
+        },
+        text: "one\u{c}two".to_owned(),
+        not_evidence: vec![4..7, 7..900],
+        notes: vec!["Page 2 is a bibliography.".to_owned()],
+    })
+}
+
 #[tokio::test]
 async fn a_pdf_is_read_by_the_reader_that_was_given() {
-    let given = settings(limits(), Arc::new(Names::default()));
     let fetcher = Fetcher::new(Settings {
-        pdf: Some(Arc::new(|bytes: &[u8]| {
-            if !bytes.ends_with(b"whole") {
-                return Err(Unreadable("its end is missing".to_owned()));
-            }
-            Ok(PdfText {
-                meta: SourceMeta {
-                    title: "A paper".to_owned(),
-                    private: true,
-                    file: Some("x".to_owned()),
-                    pdf: Some(PdfReceipt {
-                        pages: 2,
-                        read: 2,
-                        ..PdfReceipt::default()
-                    }),
-                    ..SourceMeta::default()
-                },
-                text: "one\u{c}two".to_owned(),
-                not_evidence: vec![4..7, 7..900],
-                notes: vec!["Page 2 is a bibliography.".to_owned()],
-            })
-        })),
-        ..given
+        pdf: Some(Arc::new(read_pdf)),
+        ..settings(limits(), Arc::new(Names::default()))
     });
     let server = Server::with(&[
         (

@@ -2,8 +2,10 @@
 //! under names that the test gives out.
 
 mod fetching;
+mod hidden;
 mod html;
 mod kinds;
+mod meta;
 mod protection;
 mod robots;
 mod server;

@@ -254,6 +254,11 @@ pub async fn page_of(given: Reply, part: longrein_web::Part) -> Arc<Page> {
     fetched.unwrap().page
 }
 
+/// The whole of an HTML page.
+pub async fn whole(body: &str) -> Arc<Page> {
+    page_of(html(body), longrein_web::Part::Whole).await
+}
+
 /// The notes of a page in words.
 pub fn notes(page: &Page) -> Vec<String> {
     page.notes.iter().map(ToString::to_string).collect()

@@ -248,10 +248,10 @@ impl<'l> Collector<'l> {
             self.silent += 1;
             return;
         }
-        if let Some(code) = &mut self.code {
-            if name == "br" || (is_block(name) && !code.text.is_empty()) {
-                end_line(&mut code.text, name == "br");
-            }
+        if let Some(code) = &mut self.code
+            && (name == "br" || (is_block(name) && !code.text.is_empty()))
+        {
+            end_line(&mut code.text, name == "br");
         }
     }
 
