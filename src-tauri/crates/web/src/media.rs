@@ -50,8 +50,13 @@ const TEXT_APPLICATIONS: &[&str] = &[
     "application/rtf",
 ];
 
-/// Says what the bytes are. The error is what to call them when they can't be read.
-pub(crate) fn identify(content_type: Option<&str>, bytes: &[u8]) -> Result<Media, String> {
+/// What something is that can't be read as text.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NotText(String);
+
+/// Says what the bytes are.
+pub(crate) fn identify(content_type: Option<&str>, bytes: &[u8]) -> Result<Media, NotText> {
     let (sent, charset) = content_type.map_or((String::new(), None), split);
     let media = |kind, name: &str| Media {
         kind,
@@ -68,19 +73,19 @@ pub(crate) fn identify(content_type: Option<&str>, bytes: &[u8]) -> Result<Media
         });
     }
     match declared(&sent) {
-        Some(Kind::Pdf) => Err("called application/pdf and is none".to_owned()),
+        Some(Kind::Pdf) => Err(NotText("called application/pdf and is none".to_owned())),
         Some(kind) => match binary(bytes, bytes.len() / STRAY_SHARE) {
             None => Ok(media(kind, &sent)),
-            Some(what) => Err(format!("sent as {sent} and is {what}")),
+            Some(what) => Err(NotText(format!("sent as {sent} and is {what}"))),
         },
         None if sent.is_empty() || is_vague(&sent) => match binary(bytes, 0) {
             None => {
                 let (kind, name) = sniffed(bytes);
                 Ok(media(kind, name))
             }
-            Some(what) => Err(what),
+            Some(what) => Err(NotText(what)),
         },
-        None => Err(crate::words::line(&sent)),
+        None => Err(NotText(crate::words::line(&sent))),
     }
 }
 
@@ -197,7 +202,7 @@ mod tests {
         let found = found
             .as_ref()
             .map(|media| (media.kind, media.name.as_str()))
-            .map_err(String::as_str);
+            .map_err(|NotText(what)| what.as_str());
         assert_eq!(found, expected, "{sent:?}");
     }
 

@@ -89,10 +89,10 @@ pub(crate) fn page(
 ) -> Result<Page, FetchError> {
     let address = || line(&capture.address);
     let media =
-        media::identify(capture.content_type.as_deref(), &capture.bytes).map_err(|media_type| {
+        media::identify(capture.content_type.as_deref(), &capture.bytes).map_err(|what| {
             FetchError::UnsupportedType {
                 address: address(),
-                media_type,
+                media_type: what.to_string(),
             }
         })?;
     let mut reading = if media.kind == Kind::Pdf {
