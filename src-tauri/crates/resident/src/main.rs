@@ -3,10 +3,13 @@
 //! - `serve`: process 1 of the container. Starts commands, keeps their output and receipts.
 //! - `relay`: what an exec starts; carries frames between the app and `serve`.
 //! - `supervise`: the parent of one command, so that whatever it starts stays its descendant.
+//! - `halt`: stops all of the commands' user at once, or lets it go on.
 //! - `limit`: sets limits for itself and becomes the given program.
 //! - `put`, `get`: a file in or out, with the rights of whoever starts them.
 //! - `measure`: says what holds here, as JSON.
 
+#[cfg(target_os = "linux")]
+mod halt;
 #[cfg(target_os = "linux")]
 mod limit;
 #[cfg(target_os = "linux")]
@@ -36,12 +39,13 @@ fn main() -> ExitCode {
         Some("serve") => serve::main(&rest),
         Some("relay") => relay::main(&rest),
         Some("supervise") => supervise::main(),
+        Some("halt") => halt::main(&rest),
         Some("limit") => limit::main(&rest),
         Some("put") => transfer::put(&rest),
         Some("get") => transfer::get(&rest),
         Some("measure") => measure::main(&rest),
         _ => Err(Failure::Usage(
-            "serve | relay | supervise | limit | put | get | measure",
+            "serve | relay | supervise | halt | limit | put | get | measure",
         )),
     };
     match outcome {

@@ -80,7 +80,7 @@ pub(crate) fn main() -> Result<(), Failure> {
     let nothing = nothing.trying(|| "opening /dev/null".to_owned())?;
     rustix::stdio::dup2_stdout(&nothing).trying(|| "closing the output".to_owned())?;
     rustix::stdio::dup2_stderr(&nothing).trying(|| "closing the errors".to_owned())?;
-    watch(&control, &ended, leader)
+    watch(&control, &ended, leader, order.user)
 }
 
 /// Standard input as a socket.
@@ -176,7 +176,12 @@ impl Leader {
 }
 
 /// Waits for the command's end or for a word to end it, and ends what is left.
-fn watch(control: &UnixStream, ended: &UnixStream, leader: Pid) -> Result<(), Failure> {
+fn watch(
+    control: &UnixStream,
+    ended: &UnixStream,
+    leader: Pid,
+    user: Option<(u32, u32)>,
+) -> Result<(), Failure> {
     let mut leader = Leader {
         pid: leader,
         end: None,
@@ -201,8 +206,13 @@ fn watch(control: &UnixStream, ended: &UnixStream, leader: Pid) -> Result<(), Fa
     if let Some((status, signal)) = by_itself {
         say(control, &Report::Ended { status, signal })?;
     }
-    let (killed, all) =
-        tree::kill_descendants(&BTreeSet::new(), |pid, status| leader.note(pid, status));
+    let mut halted = Halted::of(user);
+    let (killed, all) = tree::kill_descendants(
+        &BTreeSet::new(),
+        || halted.stop(),
+        |pid, status| leader.note(pid, status),
+    );
+    halted.go_on();
     if let (None, Some((status, signal))) = (by_itself, leader.end) {
         say(control, &Report::Ended { status, signal })?;
     }
@@ -222,5 +232,49 @@ fn hear(control: &UnixStream, leader: Pid) -> bool {
             false
         }
         _ => true,
+    }
+}
+
+/// Everything of the commands' user, stopped at once: other commands too, for the moment that it
+/// takes to kill one that forks faster than it can be followed.
+struct Halted {
+    /// `None` where the agent is not process 1: there the user may be somebody with other work.
+    user: Option<(u32, u32)>,
+    is_stopped: bool,
+}
+
+impl Halted {
+    fn of(user: Option<(u32, u32)>) -> Self {
+        let is_inside = rustix::process::getppid() == Some(Pid::INIT);
+        Self {
+            user: user.filter(|_| is_inside),
+            is_stopped: false,
+        }
+    }
+
+    fn stop(&mut self) {
+        self.is_stopped |= self.say("STOP");
+    }
+
+    fn go_on(&self) {
+        if self.is_stopped {
+            self.say("CONT");
+        }
+    }
+
+    /// Whether it was said: without a process to spare it can't be, and then nothing can fork.
+    fn say(&self, word: &str) -> bool {
+        let Some((user, group)) = self.user else {
+            return false;
+        };
+        let Ok(agent) = std::env::current_exe() else {
+            return false;
+        };
+        let mut halt = Command::new(agent);
+        halt.args(["halt", word]).env_clear().uid(user).gid(group);
+        halt.stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        halt.status().is_ok_and(|status| status.success())
     }
 }

@@ -92,9 +92,10 @@ pub(crate) fn reap(mut tell: impl FnMut(Pid, rustix::process::WaitStatus)) {
 }
 
 /// Kills all descendants of this process but those below `spared`, and says how many it found
-/// and whether none is left.
+/// and whether none is left. `halt` is called when they are more than can be stopped one by one.
 pub(crate) fn kill_descendants(
     spared: &BTreeSet<i32>,
+    mut halt: impl FnMut(),
     mut tell: impl FnMut(Pid, rustix::process::WaitStatus),
 ) -> (u32, bool) {
     let this = getpid().as_raw_nonzero().get();
@@ -107,15 +108,20 @@ pub(crate) fn kill_descendants(
             reap(&mut tell);
             return (u32::try_from(killed.len()).unwrap_or(u32::MAX), true);
         }
+        let mut is_still = false;
         for _ in 0..STOPS {
             signal(&found, Signal::STOP);
             let Ok(now) = descendants(this, spared) else {
                 break;
             };
-            if now.is_subset(&found) {
+            is_still = now.is_subset(&found);
+            if is_still {
                 break;
             }
             found.extend(now);
+        }
+        if !is_still {
+            halt();
         }
         signal(&found, Signal::KILL);
         killed.extend(found);

@@ -8,7 +8,7 @@ use longrein_resident::wire::Limits;
 
 #[cfg(target_os = "linux")]
 use crate::bubblewrap::{Bubblewrap, BubblewrapSpec, NoBubblewrap};
-use crate::container::Container;
+use crate::container::{Container, ContainerState};
 use crate::engine::{Engine, Places, Unavailable};
 use crate::session::{Incoming, Session};
 use crate::{SandboxError, container};
@@ -135,7 +135,18 @@ impl Sandbox for Container {
     }
 
     async fn pause(&self) -> Result<bool, SandboxError> {
-        Container::pause(self).await.map(|()| true)
+        match Container::pause(self).await {
+            Ok(()) => Ok(true),
+            // Some engines can't: without root on version 1 of control groups. Then it runs on.
+            Err(error) => match self.state().await? {
+                ContainerState::Running => {
+                    tracing::debug!(%error, "a container can't stand still");
+                    Ok(false)
+                }
+                ContainerState::Paused => Ok(true),
+                ContainerState::Stopped => Err(error),
+            },
+        }
     }
 
     async fn unpause(&self) -> Result<(), SandboxError> {

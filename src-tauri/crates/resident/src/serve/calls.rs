@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-use longrein_resident::wire::{BODY_MAX_BYTES, CALLS_MAX, CallId, Said};
+use longrein_resident::wire::{CALL_MAX_BYTES, CALLS_MAX, CallId, Said};
 
 use super::job::Job;
 use super::link::Link;
@@ -109,7 +109,7 @@ fn serve(server: &Server, job: &Job, stream: &UnixStream) {
     let mut writer = stream;
     loop {
         let mut line = Vec::new();
-        let limit = BODY_MAX_BYTES as u64;
+        let limit = CALL_MAX_BYTES as u64;
         match reader.by_ref().take(limit).read_until(b'\n', &mut line) {
             Ok(count) if count > 0 => {}
             _ => return,

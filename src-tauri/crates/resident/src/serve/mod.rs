@@ -226,9 +226,13 @@ impl Server {
     /// Kills what lost its supervisor, which only happens when the system killed that.
     pub(crate) fn sweep(&self) {
         let spared = lock(&self.supervisors).clone();
-        tree::kill_descendants(&spared, |pid, _| {
-            lock(&self.supervisors).remove(&pid.as_raw_nonzero().get());
-        });
+        tree::kill_descendants(
+            &spared,
+            || {},
+            |pid, _| {
+                lock(&self.supervisors).remove(&pid.as_raw_nonzero().get());
+            },
+        );
     }
 
     /// Ends every command, waits for the receipts and ends the agent.

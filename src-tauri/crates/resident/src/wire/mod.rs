@@ -37,6 +37,8 @@ pub const LIST_PAGE: usize = 200;
 pub const TUNNELS_MAX: usize = 64;
 /// The most calls of one command that wait for an answer at a time.
 pub const CALLS_MAX: usize = 32;
+/// The most bytes of a call, which the app may hold many of: more goes into a file.
+pub const CALL_MAX_BYTES: usize = 128 * 1024;
 /// The most characters of a command's id.
 pub const ID_MAX_CHARS: usize = 64;
 

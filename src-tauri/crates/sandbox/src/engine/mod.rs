@@ -2,12 +2,12 @@
 
 mod find;
 mod probe;
+mod rootless;
 
 use std::time::Duration;
 
 use bollard::Docker;
 use bollard::errors::Error;
-use bollard::models::SystemInfo;
 
 pub use find::{Candidate, Places, Unavailable};
 pub use probe::{Lack, Lacking, Probe, Wanted};
@@ -95,7 +95,7 @@ impl Engine {
                 Kind::Docker
             },
             version: version.version.unwrap_or_default(),
-            rootless: is_rootless(&info),
+            rootless: rootless::is_rootless(address, &info).await,
             address: address.to_owned(),
             architecture: info.architecture.unwrap_or_default(),
         })
@@ -110,15 +110,6 @@ impl Engine {
             error: Box::new(error),
         }
     }
-}
-
-/// Both say it among their security options; Podman may also leave that out, but then it says a
-/// data folder below somebody's home, which is not asked for here.
-fn is_rootless(info: &SystemInfo) -> bool {
-    info.security_options
-        .iter()
-        .flatten()
-        .any(|option| option.contains("rootless"))
 }
 
 /// The status of an engine's refusal, where it is one.

@@ -44,6 +44,17 @@ pub struct Probe {
 }
 
 impl Probe {
+    /// A command's limits, with those that its processes carry where the engine holds none: less
+    /// than a container's, since memory is each process's own then, but a fork bomb ends.
+    pub fn limits(&self, limits: Limits, container: &ContainerLimits) -> Limits {
+        let lacks = |what| self.lacks.iter().any(|lack| lack.what == what);
+        Limits {
+            address_space_bytes: lacks(Lacking::MemoryLimit).then_some(container.memory_bytes),
+            processes: lacks(Lacking::ProcessLimit).then_some(u64::from(container.processes)),
+            ..limits
+        }
+    }
+
     /// Whether commands may run here: a lack of limits is told, a hole in the wall is not taken.
     ///
     /// # Errors
