@@ -99,3 +99,70 @@ mod linux {
         Ok(())
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, symlink};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    fn owner(path: &Path) -> u32 {
+        fs::symlink_metadata(path).expect("it is there").uid()
+    }
+
+    /// Who is not root owns what they write, and hands nothing over.
+    #[test]
+    fn what_root_wrote_is_handed_over_and_nothing_behind_a_link() {
+        let is_root = rustix::process::geteuid().is_root();
+        let mine = rustix::process::geteuid().as_raw();
+        let place = tempfile::tempdir().expect("a folder");
+        let (workspace, outside) = (place.path().join("w"), place.path().join("outside"));
+        fs::create_dir_all(workspace.join("a/b")).expect("ours");
+        fs::create_dir(&outside).expect("ours");
+        fs::write(workspace.join("a/b/f"), "x").expect("ours");
+        fs::write(outside.join("f"), "x").expect("ours");
+        symlink(&outside, workspace.join("out")).expect("ours");
+        symlink(outside.join("f"), workspace.join("file")).expect("ours");
+        hand_over(&workspace).expect("it is ours");
+        let theirs = if is_root {
+            super::super::COMMAND_USER.0
+        } else {
+            mine
+        };
+        for path in ["", "a", "a/b", "a/b/f", "out", "file"] {
+            assert_eq!(owner(&workspace.join(path)), theirs, "{path}");
+        }
+        assert_eq!((owner(&outside), owner(&outside.join("f"))), (mine, mine));
+    }
+
+    #[test]
+    fn a_folder_that_becomes_a_link_meanwhile_hands_nothing_over_behind_it() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (workspace, outside) = (place.path().join("w"), place.path().join("outside"));
+        fs::create_dir_all(workspace.join("d")).expect("ours");
+        fs::create_dir(&outside).expect("ours");
+        fs::write(outside.join("f"), "x").expect("ours");
+        let (folder, aside) = (workspace.join("d"), workspace.join("aside"));
+        let target = outside.clone();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopping = Arc::clone(&stop);
+        let swapping = std::thread::spawn(move || {
+            while !stopping.load(Ordering::Relaxed) {
+                fs::rename(&folder, &aside).expect("ours");
+                symlink(&target, &folder).expect("ours");
+                fs::remove_file(&folder).expect("ours");
+                fs::rename(&aside, &folder).expect("ours");
+            }
+        });
+        for _ in 0..300 {
+            hand_over(&workspace).expect("it is ours");
+        }
+        stop.store(true, Ordering::Relaxed);
+        swapping.join().expect("it ends");
+        let mine = rustix::process::geteuid().as_raw();
+        assert_eq!((owner(&outside), owner(&outside.join("f"))), (mine, mine));
+    }
+}

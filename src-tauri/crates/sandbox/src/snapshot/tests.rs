@@ -369,3 +369,36 @@ fn a_manifest_is_the_same_after_being_written_down() {
         manifest
     );
 }
+
+#[test]
+fn a_folder_that_becomes_a_link_while_it_is_read_leads_nowhere() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let place = plain();
+    let outside = place.folder.path().join("outside");
+    fs::create_dir(&outside).expect("a folder");
+    fs::write(outside.join("f"), "secret").expect("it is written");
+    place.write("d/f", "open");
+    let (folder, aside) = (place.path("d"), place.path("aside"));
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopping = Arc::clone(&stop);
+    let swapping = std::thread::spawn(move || {
+        while !stopping.load(Ordering::Relaxed) {
+            fs::rename(&folder, &aside).expect("it is ours");
+            symlink(&outside, &folder).expect("it is ours");
+            fs::remove_file(&folder).expect("it is ours");
+            fs::rename(&aside, &folder).expect("it is ours");
+        }
+    });
+    for _ in 0..300 {
+        place.take(None);
+    }
+    stop.store(true, Ordering::Relaxed);
+    swapping.join().expect("it ends");
+    assert!(place.contents.has(Hash::of(b"open")));
+    assert!(
+        !place.contents.has(Hash::of(b"secret")),
+        "it was read through the link"
+    );
+}
