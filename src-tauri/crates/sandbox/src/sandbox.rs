@@ -6,12 +6,12 @@ use std::fmt;
 use async_trait::async_trait;
 use longrein_resident::wire::Limits;
 
+use crate::SandboxError;
 #[cfg(target_os = "linux")]
 use crate::bubblewrap::{Bubblewrap, BubblewrapSpec, NoBubblewrap};
 use crate::container::{Container, ContainerState};
 use crate::engine::{Engine, Places, Unavailable};
 use crate::session::{Incoming, Session};
-use crate::{SandboxError, container};
 
 /// What boxes can be made of here.
 #[derive(Clone, Debug)]
@@ -184,7 +184,7 @@ impl Sandbox for BubblewrapBox {
     }
 
     fn environment(&self) -> BTreeMap<String, String> {
-        container::environment_of(Vec::new())
+        crate::container::environment_of(Vec::new())
     }
 
     fn limits(&self, limits: Limits) -> Limits {

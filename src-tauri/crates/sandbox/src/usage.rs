@@ -108,7 +108,7 @@ pub async fn beyond(workspace: PathBuf, limits: UsageLimits) -> Result<Usage, Sa
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::fs;
 

@@ -20,6 +20,7 @@ use futures::{StreamExt, TryStreamExt};
 use longrein_resident::wire::{SOCKET, Setup};
 use tokio_util::io::StreamReader;
 
+#[cfg(target_os = "linux")]
 pub(crate) use create::{COMMAND_USER, environment as environment_of};
 pub use give::hand_over;
 pub use names::{Owner, RunBox};

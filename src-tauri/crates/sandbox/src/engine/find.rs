@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use bollard::{API_DEFAULT_VERSION, Docker};
+use bollard::Docker;
 
-use super::{Engine, REQUEST_LIMIT_S};
+use super::{Engine, REQUEST_LIMIT};
 use crate::SandboxError;
 
 /// The variable by which people name an engine for all their tools.
@@ -148,11 +148,7 @@ fn address_of(named: &str) -> String {
 }
 
 pub(super) fn connect(address: &str) -> Result<Docker, bollard::errors::Error> {
-    #[cfg(unix)]
-    if let Some(path) = address.strip_prefix("unix://") {
-        return Docker::connect_with_unix(path, REQUEST_LIMIT_S, API_DEFAULT_VERSION);
-    }
-    Docker::connect_with_host(address)
+    Ok(Docker::connect_with_host(address)?.with_timeout(REQUEST_LIMIT))
 }
 
 #[cfg(all(test, unix))]

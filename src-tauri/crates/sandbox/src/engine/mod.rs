@@ -15,7 +15,7 @@ pub use probe::{Lack, Lacking, Probe, Wanted};
 use crate::SandboxError;
 
 /// How long an engine may take for a request that is not a build.
-pub(crate) const REQUEST_LIMIT_S: u64 = 120;
+const REQUEST_LIMIT: Duration = Duration::from_secs(120);
 /// How long an engine may take to say that it is there.
 const PING_LIMIT: Duration = Duration::from_secs(5);
 /// How long it may take to describe itself.

@@ -3,7 +3,7 @@
 
 mod command;
 mod pipe;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;
 mod tunnel;
 

@@ -9,7 +9,7 @@ mod contents;
 mod restore;
 mod rules;
 mod take;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 
 use std::collections::BTreeMap;
