@@ -132,7 +132,8 @@ async fn fetch(
     name: &str,
     progress: &mpsc::Sender<String>,
 ) -> Result<(), SandboxError> {
-    let options = CreateImageOptionsBuilder::new().from_image(name).build();
+    let whole = with_tag(name);
+    let options = CreateImageOptionsBuilder::new().from_image(&whole).build();
     let said = engine.docker.create_image(Some(options), None, None);
     let lines = said.map(|said| {
         said.map(|info| {
@@ -141,6 +142,16 @@ async fn fetch(
         })
     });
     follow(name, lines, progress).await
+}
+
+/// A name without a tag means the latest; some engines would fetch all tags that there are.
+fn with_tag(name: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    if last.contains([':', '@']) {
+        name.to_owned()
+    } else {
+        format!("{name}:latest")
+    }
 }
 
 /// Passes lines on until there are no more, or one of them says that it failed.
@@ -211,6 +222,13 @@ mod tests {
             .and_then(|base| base.split_once("@sha256:"))
             .expect("it is pinned");
         assert!(digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    }
+
+    #[test]
+    fn an_image_without_a_tag_is_the_latest_one() {
+        assert_eq!(with_tag("localhost:5000/a/b"), "localhost:5000/a/b:latest");
+        assert_eq!(with_tag("localhost:5000/a/b:1"), "localhost:5000/a/b:1");
+        assert_eq!(with_tag("b@sha256:00"), "b@sha256:00");
     }
 
     #[test]

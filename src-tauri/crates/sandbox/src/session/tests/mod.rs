@@ -110,3 +110,51 @@ async fn all(session: &Session, id: &str, stream: Stream) -> String {
     let bytes = within(session.command(id).read_all(stream, 1 << 24)).await;
     String::from_utf8(bytes.expect("it can be read")).expect("it is text")
 }
+
+#[tokio::test]
+async fn an_agent_of_another_version_is_refused_and_said() {
+    use longrein_resident::wire::{Answer, Said, VERSION, encode};
+    use tokio::io::AsyncWriteExt;
+
+    let (ours, mut theirs) = tokio::io::duplex(1 << 12);
+    let answer = Answer::Hello {
+        version: VERSION + 1,
+        life: "x".to_owned(),
+    };
+    let frame = encode(&Said::Answer { id: 0, answer }, &[]).expect("it is short");
+    theirs.write_all(&frame).await.expect("it is taken");
+    let (reader, writer) = tokio::io::split(ours);
+    let error = Session::open(reader, writer)
+        .await
+        .expect_err("it is another version");
+    assert!(
+        matches!(error, crate::SandboxError::OtherVersion { theirs } if theirs == VERSION + 1),
+        "{error}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_says_nothing_is_not_waited_for_for_ever() {
+    let (ours, _theirs) = tokio::io::duplex(1 << 12);
+    let (reader, writer) = tokio::io::split(ours);
+    let error = Session::open(reader, writer)
+        .await
+        .expect_err("it says nothing");
+    assert!(
+        matches!(error, crate::SandboxError::TimedOut { .. }),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_agent_ends_every_ask() {
+    use tokio::io::AsyncWriteExt;
+
+    let (ours, mut theirs) = tokio::io::duplex(1 << 12);
+    theirs
+        .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        .await
+        .expect("it is taken");
+    let (reader, writer) = tokio::io::split(ours);
+    assert!(Session::open(reader, writer).await.is_err());
+}
