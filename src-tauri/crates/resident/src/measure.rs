@@ -55,7 +55,7 @@ pub(crate) fn main(folders: &[OsString]) -> Result<(), Failure> {
         no_new_privileges: field("NoNewPrivs:") == "1",
         capabilities: field("CapEff:"),
         interfaces: interfaces(),
-        root_writable: can_write(Path::new("/")),
+        root_writable: !is_read_only_root(),
         control_groups: groups,
         writable: folders
             .iter()
@@ -123,6 +123,23 @@ fn can_write(folder: &Path) -> bool {
     written && fs::remove_file(&probe).is_ok()
 }
 
+/// What is mounted as the root, by the options of the mount that lies on top: that somebody can't
+/// write there may have other reasons.
+fn is_read_only_root() -> bool {
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    read_only_root(&text)
+}
+
+fn read_only_root(mounts: &str) -> bool {
+    let options = mounts.lines().rev().find_map(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(4);
+        (fields.next() == Some("/"))
+            .then(|| fields.next())
+            .flatten()
+    });
+    options.is_some_and(|options| options.split(',').any(|option| option == "ro"))
+}
+
 fn interfaces() -> Vec<String> {
     let text = fs::read_to_string("/proc/net/dev").unwrap_or_default();
     text.lines()
@@ -139,4 +156,19 @@ pub(crate) fn memory_kills() -> u64 {
         .find_map(|line| line.strip_prefix("oom_kill "))
         .and_then(|count| count.trim().parse().ok())
         .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mount_on_top_says_whether_the_root_can_be_written_to() {
+        let below = "1 0 0:1 / / rw,relatime - overlay overlay rw\n";
+        let above =
+            "2 1 0:2 / / ro,relatime - overlay overlay rw\n3 2 0:3 / /tmp rw - tmpfs t rw\n";
+        assert!(!read_only_root(below));
+        assert!(read_only_root(&format!("{below}{above}")));
+        assert!(!read_only_root(""));
+    }
 }

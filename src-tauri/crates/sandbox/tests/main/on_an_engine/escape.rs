@@ -32,6 +32,10 @@ const WORKS: &[(&str, &str)] = &[
         "python3 -c 'import threading, os; t = threading.Thread(target=print); t.start(); t.join(); os.waitpid(os.spawnv(os.P_NOWAIT, \"/bin/true\", [\"true\"]), 0)'",
     ),
     (
+        "a program that would make root of us runs",
+        "rootly -c 'print(1)'",
+    ),
+    (
         "a kernel call by its number goes through",
         "python3 syscall.py 39",
     ),
@@ -56,7 +60,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "a program that would make root of us",
-        "[ \"$(rootly id -u)\" = 0 ]",
+        "[ \"$(rootly -c 'import os; print(os.geteuid())')\" = 0 ]",
     ),
     (
         "having capabilities",
