@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use longrein_sandbox::SandboxError;
 use longrein_sandbox::bubblewrap::{Bubblewrap, BubblewrapSpec};
 use longrein_sandbox::container::hand_over;
+use longrein_sandbox::engine::Places;
 use longrein_sandbox::session::Session;
 use longrein_sandbox::wire::{Code, End, Receipt, Start, Stream};
+use longrein_sandbox::{Backing, BubblewrapBox, Sandbox, SandboxError};
 
 use super::place::{script, within};
 
@@ -67,14 +68,18 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    async fn enter(&self) -> Session {
-        let spec = BubblewrapSpec {
+    fn spec(&self) -> BubblewrapSpec {
+        BubblewrapSpec {
             state: self.path("state"),
             workspace: self.path("workspace"),
             read_only: false,
             shared: self.path("shared"),
             tmp_bytes: 16 << 20,
-        };
+        }
+    }
+
+    async fn enter(&self) -> Session {
+        let spec = self.spec();
         hand_over(&spec.workspace).expect("it is ours");
         within(self.bubblewrap.connect(&spec))
             .await
@@ -231,4 +236,43 @@ async fn a_way_to_the_network_is_refused_in_words() {
         "{refused}"
     );
     session.stop().await.expect("it ends");
+}
+
+#[tokio::test]
+async fn without_an_engine_the_box_is_a_bubblewrap_and_is_removed_with_all_it_holds() {
+    let place = Place::new().await;
+    // Some machines have an engine at a usual place; then that is what is found.
+    match Backing::find(&Places::default())
+        .await
+        .expect("nothing is named")
+    {
+        Backing::Bubblewrap {
+            bubblewrap,
+            engines,
+        } => {
+            assert_eq!(bubblewrap, place.bubblewrap);
+            assert!(!engines.tried.is_empty());
+        }
+        Backing::Engine(_) => {}
+        Backing::Nothing(nothing) => panic!("{nothing}"),
+    }
+    let made = BubblewrapBox {
+        bubblewrap: place.bubblewrap.clone(),
+        spec: place.spec(),
+        memory_bytes: 512 << 20,
+        processes: 64,
+    };
+    hand_over(&made.spec.workspace).expect("it is ours");
+    let (session, _incoming) = within(made.connect()).await.expect("it answers");
+    let mut echo = script("a", &made.environment(), "echo $HOME; ulimit -p; ulimit -c");
+    echo.limits = made.limits(echo.limits);
+    let (receipt, output) = run(&session, echo).await;
+    assert_eq!(
+        (receipt.end, output.as_str()),
+        (End::Exited { status: 0 }, "/tmp\n64\n0\n")
+    );
+    assert!(!made.pause().await.expect("it is no fault"), "it goes on");
+    within(made.remove()).await.expect("it goes");
+    assert!(!session.is_open());
+    assert!(!place.path("state").exists());
 }
