@@ -138,8 +138,10 @@ impl ResourceTool {
         let mut lines = Vec::new();
         let mut cursor = None;
         for _ in 0..PAGES_MAX {
-            let mut request = ListResourcesRequest::default();
-            request.params = page_of(cursor.take());
+            let request = ListResourcesRequest {
+                params: page_of(cursor.take()),
+                ..ListResourcesRequest::default()
+            };
             let result = call
                 .ask(ClientRequest::ListResourcesRequest(request))
                 .await?;

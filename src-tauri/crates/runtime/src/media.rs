@@ -2,6 +2,7 @@
 //! refused.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::Cursor;
 use std::sync::Arc;
 
@@ -196,9 +197,9 @@ impl Driver {
     pub(crate) async fn media_at_hand(&self) -> Result<HashMap<BlobHash, Arc<str>>, DriveError> {
         let mut known: HashMap<BlobHash, Arc<str>> = HashMap::new();
         for media in compile::media_needed(&self.run) {
-            if !known.contains_key(&media.hash()) {
+            if let Entry::Vacant(place) = known.entry(media.hash()) {
                 let bytes = self.media_bytes(media).await?;
-                known.insert(media.hash(), STANDARD.encode(&bytes).into());
+                place.insert(STANDARD.encode(&bytes).into());
             }
         }
         Ok(known)
