@@ -81,13 +81,24 @@ export const commands = {
 	removeProvider: (name: string) => typedError<Settings, BridgeError>(__TAURI_INVOKE("remove_provider", { name })),
 	/**  Asks a provider for its models. */
 	testProvider: (name: string) => typedError<string[], BridgeError>(__TAURI_INVOKE("test_provider", { name })),
+	/**  All keys, as they may be shown. Nobody is asked to unlock anything. */
 	listKeys: () => typedError<KeyList, BridgeError>(__TAURI_INVOKE("list_keys")),
+	/**  Keeps a key for a provider, or a secret of this name, in place of the one that was there. */
 	setKey: (name: string, key: Typed) => typedError<KeySaved, BridgeError>(__TAURI_INVOKE("set_key", { name, key })),
+	/**  Removes what is kept for a provider or under this name. */
 	removeKey: (name: string) => typedError<KeyList, BridgeError>(__TAURI_INVOKE("remove_key", { name })),
+	/**  Keeps keys in another place from now on. */
 	chooseKeyPlace: (place: PlaceRequest) => typedError<PlaceChosen, BridgeError>(__TAURI_INVOKE("choose_key_place", { place })),
+	/**
+	 *  Opens the encrypted file with its passphrase; without one, lets the system ask the person to
+	 *  unlock the keychain.
+	 */
 	unlockKeys: (passphrase: Typed | null) => typedError<KeyList, BridgeError>(__TAURI_INVOKE("unlock_keys", { passphrase })),
+	/**  Makes the encrypted file. */
 	beginKeys: (passphrase: Typed) => typedError<KeyList, BridgeError>(__TAURI_INVOKE("begin_keys", { passphrase })),
+	/**  Encrypts the file with another passphrase. */
 	changePassphrase: (old: Typed, chosen: Typed) => typedError<KeyList, BridgeError>(__TAURI_INVOKE("change_passphrase", { old, chosen })),
+	/**  Closes the encrypted file until its passphrase is given again. */
 	lockKeys: () => typedError<KeyList, BridgeError>(__TAURI_INVOKE("lock_keys")),
 	/**  Quits, or asks first when something is at work. */
 	requestQuit: () => typedError<null, BridgeError>(__TAURI_INVOKE("request_quit")),
@@ -257,6 +268,15 @@ export type ArtifactLine = {
 	ledger: Claim[],
 };
 
+/**  Where secrets are kept. The app keeps the choice as a plain setting. */
+export type Backend = 
+/**  The system's keychain: the Secret Service, macOS's Keychain, Windows' Credential Manager. */
+"keychain" | 
+/**  A file in the data folder that a passphrase encrypts. */
+"file" | 
+/**  Memory only: nothing outlives the process. */
+"memory";
+
 /**  What a command answers when it can't do what was asked. */
 export type BridgeError = {
 	/**  What kind of failure it is. */
@@ -410,6 +430,128 @@ export type FileLine = {
 	artifact: boolean,
 };
 
+/**  A format that a provider may speak. */
+export type FormatLine = {
+	/**  The format. */
+	format: ProviderFormat,
+	/**  Its name for people. */
+	words: string,
+	/**  Who speaks it, in a sentence. */
+	note: string,
+	/**  Where a provider of any name is that speaks it, if there is a usual place. */
+	base_url: string | null,
+};
+
+/**  What is shown of a secret. */
+export type Found = {
+	/**  Where it was found. */
+	source: Source,
+	/**  Its last four characters; `None` when it is too short to show any of it. */
+	last4: string | null,
+};
+
+/**  What whoever asked may do about it. */
+export type KeyErrorClass = 
+/**  There is no keychain here: offer the encrypted file and memory only. */
+"unavailable" | 
+/**  The keychain is locked, or refuses: the person has to say yes to it. */
+"locked" | 
+/**  The encrypted file is closed: ask for its passphrase. */
+"needs_passphrase" | 
+/**  The passphrase does not open the file: ask again. */
+"wrong_passphrase" | 
+/**  There is no encrypted file yet: ask for a passphrase to begin one with, twice. */
+"no_file" | 
+/**  What is kept is damaged, or made by a newer version; nothing is overwritten. */
+"damaged" | 
+/**  Somebody else is at it, or does not answer: try again. */
+"busy" | 
+/**  What was given can't be taken. */
+"mistake" | 
+/**  The system refuses. */
+"system";
+
+/**  One key. */
+export type KeyLine = {
+	/**  The provider's name, or the secret's where it belongs to none. */
+	name: string,
+	/**  Who uses it. */
+	used_by: KeyUse,
+	/**
+	 *  The name that it is kept under; `None` when the configuration takes it from a variable
+	 *  alone.
+	 */
+	kept_as: SecretName | null,
+	/**  What is used: where it was found, and its last four characters. `None` when there is none. */
+	found: Found | null,
+	/**  What is kept too but not used, since a variable overrides it. */
+	overridden: Found | null,
+	/**  Why it is not there, where the configuration says that it should be, or can't be used. */
+	problem: KeyProblem | null,
+	/**  Whether one can be kept for it. Not while a variable overrides it: it would not be used. */
+	can_set: boolean,
+	/**  Whether one is kept that can be removed. */
+	can_remove: boolean,
+	/**  Whether there is one, and somebody to ask whether it is taken. */
+	can_test: boolean,
+};
+
+/**  All keys of this machine, as they may be shown. */
+export type KeyList = {
+	/**  Where they are kept. */
+	place: KeyPlace,
+	/**  How many secrets are kept there; `None` when that can't be seen. */
+	kept: number | null,
+	/**
+	 *  First the providers of the configuration, then what servers are granted, then whatever else
+	 *  is kept; each in order.
+	 */
+	keys: KeyLine[],
+};
+
+/**  Where keys are kept, and how that place is. */
+export type KeyPlace = {
+	/**  Which it is. */
+	backend: Backend,
+	/**  Whether the person chose it, or nobody has chosen yet. */
+	chosen: boolean,
+	/**  How it is; `None` when it can't be used. */
+	standing: Standing | null,
+	/**  Why it can't be used. */
+	problem: KeyProblem | null,
+	/**  The encrypted file, whether or not it is the place. */
+	file: string,
+	/**  Whether that file is there. */
+	file_exists: boolean,
+};
+
+/**  What is wrong, and what can be done. */
+export type KeyProblem = {
+	/**  What kind it is. */
+	class: KeyErrorClass,
+	/**  What happened, in a sentence. */
+	message: string,
+	/**  What the person can do, in a sentence; may be empty. */
+	remedy: string,
+};
+
+/**  The keys after one was set. */
+export type KeySaved = {
+	/**  All of them. */
+	list: KeyList,
+	/**  What is odd about the one that was set, in sentences. */
+	notes: string[],
+};
+
+/**  Who uses a key. */
+export type KeyUse = 
+/**  A provider of the configuration. */
+"provider" | 
+/**  These servers of the configuration. */
+{ servers: string[] } | 
+/**  Nothing that is configured. */
+"nothing";
+
 /**  A knot on the rein. */
 export type Knot = {
 	/**  Its form. */
@@ -451,6 +593,16 @@ export type KnotTone =
 "good" | 
 /**  It went wrong. */
 "bad";
+
+/**  A provider whose name says where it is and what it speaks. */
+export type KnownProvider = {
+	/**  Its name. */
+	name: string,
+	/**  What it speaks, the usual format first. */
+	formats: ProviderFormat[],
+	/**  Where it is. */
+	base_url: string,
+};
 
 /**  A hard limit of a run. */
 export type Limit = 
@@ -523,6 +675,14 @@ export type Money = {
 	estimated?: boolean,
 };
 
+/**  What was taken from one place to another. */
+export type Moved = {
+	/**  The secrets that are in the new place. */
+	moved: SecretName[],
+	/**  Those of them that could not be removed from the old one. */
+	left_behind: SecretName[],
+};
+
 /**  A run is to be shown: it was chosen in the tray or named by a second start. */
 export type OpenRun = {
 	/**  The run. */
@@ -543,6 +703,24 @@ export type PdfReceipt = {
 	bibliography?: number[],
 	/**  Whether pages after the limit were left out. */
 	cut?: boolean,
+};
+
+/**  The keys after another place was chosen. */
+export type PlaceChosen = {
+	/**  All of them. */
+	list: KeyList,
+	/**  What was taken along. */
+	moved: Moved,
+};
+
+/**  Another place for keys. */
+export type PlaceRequest = {
+	/**  The place. */
+	backend: Backend,
+	/**  What opens the encrypted file, or encrypts a new one. */
+	passphrase: Typed | null,
+	/**  Whether what is kept now is taken there. */
+	take_along: boolean,
 };
 
 /**  One item of the plan. */
@@ -586,24 +764,6 @@ export type ProviderFormat =
 "anthropic" | 
 /**  Google's Gemini. */
 "gemini";
-
-export type Typed = string;
-export type Backend = "keychain" | "file" | "memory";
-export type Standing = "ready" | "locked" | "new";
-export type Source = { environment: string } | "keychain" | "file" | "memory";
-export type Found = { source: Source, last4: string | null };
-export type KeyErrorClass = "unavailable" | "locked" | "needs_passphrase" | "wrong_passphrase" | "no_file" | "damaged" | "busy" | "mistake" | "system";
-export type KeyProblem = { class: KeyErrorClass, message: string, remedy: string };
-export type KeyUse = "provider" | { servers: string[] } | "nothing";
-export type KeyLine = { name: string, used_by: KeyUse, kept_as: string | null, found: Found | null, overridden: Found | null, problem: KeyProblem | null, can_set: boolean, can_remove: boolean, can_test: boolean };
-export type KeyPlace = { backend: Backend, chosen: boolean, standing: Standing | null, problem: KeyProblem | null, file: string, file_exists: boolean };
-export type KeyList = { place: KeyPlace, kept: number | null, keys: KeyLine[] };
-export type KeySaved = { list: KeyList, notes: string[] };
-export type Moved = { moved: string[], left_behind: string[] };
-export type PlaceChosen = { list: KeyList, moved: Moved };
-export type PlaceRequest = { backend: Backend, passphrase: Typed | null, take_along: boolean };
-export type FormatLine = { format: ProviderFormat, words: string, note: string, base_url: string | null };
-export type KnownProvider = { name: string, formats: ProviderFormat[], base_url: string };
 
 /**  A model provider of this machine. */
 export type ProviderLine = {
@@ -957,13 +1117,21 @@ export type Scope =
 /**  Every run. */
 "everywhere";
 
+/**
+ *  The name of one secret: a provider's (`anthropic`), or what `config.toml` calls it
+ *  (`mcp.exa.token`).
+ */
+export type SecretName = string;
+
 /**  The settings as they stand. */
 export type Settings = {
 	/**  How the window looks. */
 	theme: Theme,
 	/**  The model providers, by name. */
 	providers: ProviderLine[],
+	/**  What a provider may speak, in the order in which it is offered. */
 	formats: FormatLine[],
+	/**  The providers that are known by name, in order. */
 	known: KnownProvider[],
 	/**  The data folder. */
 	data_dir: string,
@@ -979,6 +1147,17 @@ export type SideState =
 "answered" | 
 /**  No answer came. */
 "failed";
+
+/**  Where a secret was found. */
+export type Source = 
+/**  In a variable of the environment, which overrides what is kept. */
+{ environment: string } | 
+/**  In the system's keychain. */
+"keychain" | 
+/**  In the encrypted file. */
+"file" | 
+/**  In memory only. */
+"memory";
 
 /**  A source in the panel. */
 export type SourceLine = {
@@ -1009,6 +1188,18 @@ export type SourceMeta = {
 	/**  What reading a PDF gave. */
 	pdf?: PdfReceipt | null,
 };
+
+/**  How a place for secrets is. */
+export type Standing = 
+/**  It can be read and written. */
+"ready" | 
+/**
+ *  It is there and has to be opened first: the keychain asks for that by itself, the file
+ *  needs [`KeyStore::unlock`].
+ */
+"locked" | 
+/**  There is no encrypted file yet: [`KeyStore::begin`] makes one. */
+"new";
 
 /**  What should be found out, and by whom. */
 export type StartRequest = {
@@ -1071,6 +1262,9 @@ export type Trust =
 "trusted" | 
 /**  From anywhere else: never an instruction. */
 "untrusted";
+
+/**  What was typed and must not be shown: a key or a passphrase. */
+export type Typed = string;
 
 /**  What became of an action of which nobody knew. */
 export type Verdict = 
