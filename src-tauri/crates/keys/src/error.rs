@@ -298,27 +298,32 @@ impl KeyError {
             }
             Self::Name(_) => "",
             Self::Unfit { why, .. } => why.remedy(),
-            Self::BadVariable { variable, why } => {
-                return format!(
-                    "{} Then set {variable} again, or take it away.",
-                    why.remedy()
-                );
-            }
-            Self::VariableNotSet { provider, variable } => {
-                let own = crate::environment::own_variable(provider);
-                return format!(
-                    "Set {variable} or {own}, or take key out of [providers.{provider}]."
-                );
-            }
-            Self::SecretNotSet { provider, name } => {
-                let own = crate::environment::own_variable(provider);
-                return format!(
-                    "Set it in the settings, or with: longrein keys set {name}. Or set the variable {own}."
-                );
+            Self::BadVariable { .. } | Self::VariableNotSet { .. } | Self::SecretNotSet { .. } => {
+                return self.remedy_by_name();
             }
             Self::Failed { .. } => "Try again; if it stays so, choose an encrypted file for keys.",
         };
         words.to_owned()
+    }
+
+    /// What can be done about a place that the person or the configuration names.
+    fn remedy_by_name(&self) -> String {
+        let own = crate::environment::own_variable;
+        match self {
+            Self::BadVariable { variable, why } => format!(
+                "{} Then set {variable} again, or take it away.",
+                why.remedy()
+            ),
+            Self::VariableNotSet { provider, variable } => format!(
+                "Set {variable} or {}, or take key out of [providers.{provider}].",
+                own(provider)
+            ),
+            Self::SecretNotSet { provider, name } => format!(
+                "Set it in the settings, or with: longrein keys set {name}. Or set the variable {}.",
+                own(provider)
+            ),
+            _ => String::new(),
+        }
     }
 
     /// What the system said beneath all this, for a log; no words of ours.

@@ -102,16 +102,16 @@ store = "file"
         .map(|(name, provider)| {
             let (format, mode) = (provider.format.name(), provider.tool_mode.name());
             let key = provider.key.as_ref().map(SecretReference::written);
-            let key = key.unwrap_or_default();
+            let key = key.unwrap_or_else(|| "-".to_owned());
             format!("{name} {format} {mode} {} {key}", provider.base_url)
         })
         .collect();
     expect![[r#"
-        anthropic anthropic native https://api.anthropic.com/v1 
+        anthropic anthropic native https://api.anthropic.com/v1 -
         google gemini native https://generativelanguage.googleapis.com/v1beta secret:lab.gemini
-        ollama openai-chat schema http://127.0.0.1:11434/v1 
-        openai openai-chat native https://api.openai.com/v1 
-        work anthropic native https://api.anthropic.com/v1 "#]]
+        ollama openai-chat schema http://127.0.0.1:11434/v1 -
+        openai openai-chat native https://api.openai.com/v1 -
+        work anthropic native https://api.anthropic.com/v1 -"#]]
     .assert_eq(&read.join("\n"));
     assert_eq!(config.keys.store, Some(Backend::File));
 }

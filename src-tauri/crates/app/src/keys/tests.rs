@@ -68,6 +68,7 @@ async fn shown(keys: &Keys) -> String {
             .filter(|(can, _)| *can)
             .map(|(_, it)| *it)
             .collect();
+        let problem = if problem.is_empty() { "-" } else { problem };
         format!(
             "{} {:?} | {} | {} | {} | {problem}\n",
             line.name,
@@ -91,9 +92,9 @@ async fn every_key_is_listed_with_where_it_comes_from_and_what_it_overrides() {
         &keys,
         expect![[r#"
             Some(Ready) Some(0)
-            local Provider | - | - | set | 
-            mine Provider | Environment("MINE") ? | - | test | 
-            openai Provider | Environment("OPENAI_API_KEY") wxyz | - | test | 
+            local Provider | - | - | set | -
+            mine Provider | Environment("MINE") ? | - | test | -
+            openai Provider | Environment("OPENAI_API_KEY") wxyz | - | test | -
             team Provider | - | - | set | The key of provider team is not there: no secret is named team-key.
             lab-token Servers(["lab"]) | - | - | set | No secret is named lab-token.
         "#]],
@@ -111,12 +112,12 @@ async fn every_key_is_listed_with_where_it_comes_from_and_what_it_overrides() {
         &keys,
         expect![[r#"
             Some(Ready) Some(4)
-            local Provider | - | - | set | 
-            mine Provider | Environment("MINE") ? | - | test | 
-            openai Provider | Environment("OPENAI_API_KEY") wxyz | Memory ijkl | remove test | 
-            team Provider | Memory team | - | set remove test | 
-            lab-token Servers(["lab"]) | Memory  lab | - | set remove | 
-            left-over Nothing | Memory 90ab | - | set remove | 
+            local Provider | - | - | set | -
+            mine Provider | Environment("MINE") ? | - | test | -
+            openai Provider | Environment("OPENAI_API_KEY") wxyz | Memory ijkl | remove test | -
+            team Provider | Memory team | - | set remove test | -
+            lab-token Servers(["lab"]) | Memory  lab | - | set remove | -
+            left-over Nothing | Memory 90ab | - | set remove | -
         "#]],
     )
     .await;

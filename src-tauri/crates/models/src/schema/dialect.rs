@@ -12,6 +12,12 @@ use super::grammar;
 use crate::json::{quoted, sendable_arguments};
 use crate::openai_chat::ChatDialect;
 
+/// What follows a result. A small model that is not told so asks for the same again and again
+/// (seen with a model of half a milliard weights).
+const AFTER_SUCCESS: &str =
+    "That is done. Go on with what comes next in the task, and do not do the same again.";
+const AFTER_FAILURE: &str = "That did not work. Do not do the same again: do it another way.";
+
 /// The chat format, with tools by schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SchemaDialect {
@@ -87,8 +93,11 @@ fn words(message: &Message) -> String {
         Message::Result {
             name, text, failed, ..
         } => {
-            let how = if *failed { "failed" } else { "returned" };
-            format!("{name} {how}:\n{text}")
+            let (how, next) = match failed {
+                true => ("failed", AFTER_FAILURE),
+                false => ("returned", AFTER_SUCCESS),
+            };
+            format!("{name} {how}:\n{text}\n{next}")
         }
         Message::Assistant { blocks } => {
             let said: Vec<String> = blocks.iter().filter_map(said).collect();

@@ -2,7 +2,7 @@
 
 use longrein_core::compact;
 use longrein_core::compile::Compiled;
-use longrein_core::run::{ActionStage, Phase, Run};
+use longrein_core::run::{ActionStage, PendingCall, Phase, Run};
 use longrein_protocol::agent::Decision;
 use longrein_protocol::block::{ModelErrorClass, Origin, StopReason, Trust, Usage};
 use longrein_protocol::event::{
@@ -378,33 +378,7 @@ impl Play {
     /// The first thing that an open step owes, or the end of one of its actions.
     fn act(&mut self) {
         if let Some(call) = self.run.pending.front().cloned() {
-            self.calls += 1;
-            let action = ActionId(format!("action-{}", self.run.seq));
-            if self.dice.is(4) {
-                self.tell(ActionRejected {
-                    action,
-                    call: call.call,
-                    tool: call.name,
-                    arguments: call.arguments,
-                    error: "no".into(),
-                });
-                return;
-            }
-            let by = match self.dice.is(15) {
-                true => Actor::Person,
-                false => Actor::Model,
-            };
-            self.tell(ActionProposed {
-                action,
-                call: call.call,
-                tool: call.name,
-                arguments: call.arguments,
-                effect: Effect::Read,
-                repeat: Repeat::Repeatable,
-                by,
-                undoes: None,
-            });
-            return;
+            return self.propose(call);
         }
         let open: Vec<(ActionId, ActionStage)> = self
             .run
@@ -417,27 +391,63 @@ impl Play {
             return;
         }
         let (action, stage) = open[self.dice.below(open.len() as u64) as usize].clone();
-        if stage == ActionStage::Started {
-            let media = self.media();
-            let error = self.dice.is(4).then_some(ToolErrorClass::Failed);
-            let result = "seen ".repeat(self.dice.below(200) as usize);
-            self.tell(ActionFinished {
+        match stage {
+            ActionStage::Started => self.finish(action),
+            _ => self.start(action),
+        }
+    }
+
+    fn propose(&mut self, call: PendingCall) {
+        self.calls += 1;
+        let action = ActionId(format!("action-{}", self.run.seq));
+        if self.dice.is(4) {
+            self.tell(ActionRejected {
                 action,
-                error,
-                result: text(result),
-                shown: None,
-                media,
-                outcome: String::new(),
-                origin: Origin::Tool {
-                    tool: "look".into(),
-                    place: None,
-                },
-                trust: Trust::Untrusted,
-                receipt: None,
-                latency_ms: 1,
+                call: call.call,
+                tool: call.name,
+                arguments: call.arguments,
+                error: "no".into(),
             });
             return;
         }
+        let by = match self.dice.is(15) {
+            true => Actor::Person,
+            false => Actor::Model,
+        };
+        self.tell(ActionProposed {
+            action,
+            call: call.call,
+            tool: call.name,
+            arguments: call.arguments,
+            effect: Effect::Read,
+            repeat: Repeat::Repeatable,
+            by,
+            undoes: None,
+        });
+    }
+
+    fn finish(&mut self, action: ActionId) {
+        let media = self.media();
+        let error = self.dice.is(4).then_some(ToolErrorClass::Failed);
+        let result = "seen ".repeat(self.dice.below(200) as usize);
+        self.tell(ActionFinished {
+            action,
+            error,
+            result: text(result),
+            shown: None,
+            media,
+            outcome: String::new(),
+            origin: Origin::Tool {
+                tool: "look".into(),
+                place: None,
+            },
+            trust: Trust::Untrusted,
+            receipt: None,
+            latency_ms: 1,
+        });
+    }
+
+    fn start(&mut self, action: ActionId) {
         self.tell(ActionDecided {
             action: action.clone(),
             decision: Decision::Allow,

@@ -30,7 +30,7 @@ pub(super) fn tool() -> Arc<dyn Tool> {
     let properties = json!({
         "path": {
             "type": "string", "minLength": 1,
-            "description": "The file, relative to the workspace: `notes/plan.md`.",
+            "description": "The file, by its path in the workspace, as list_files shows it.",
         },
         "start_line": {
             "type": "integer", "minimum": 1,
