@@ -19,7 +19,10 @@ use serde::Serialize;
 
 pub use longrein_models::{Format, ToolMode, WELL_KNOWN, WellKnown, usual_base_url};
 
-pub use edit::{remove_provider, set_key_store, set_provider, set_theme, set_tool_mode};
+pub use edit::{
+    remove_provider, remove_server, set_key_store, set_provider, set_server, set_theme,
+    set_tool_mode,
+};
 pub use models::OwnModel;
 pub use read::{Checked, check};
 pub use secret::SecretReference;
@@ -122,12 +125,48 @@ pub struct KeysConfig {
 /// One MCP server, `[mcp.NAME]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct McpConfig {
-    /// The program and its arguments.
+    /// The program and its arguments; empty where it is an address.
     pub command: Vec<String>,
     /// What its environment gets besides a path, the home folder and the language.
     pub env: BTreeMap<String, EnvValue>,
+    /// Where it is, when it is no program.
+    pub url: Option<String>,
+    /// What every request to that address says besides.
+    pub headers: BTreeMap<String, HeaderText>,
+    /// How we sign in at that address, as far as the person says.
+    pub sign_in: SignInConfig,
+    /// How long it may take to start, in seconds; the usual where nothing is said.
+    pub start_seconds: Option<u32>,
     /// Whether what it says about its tools is believed.
     pub trusted: bool,
+}
+
+impl McpConfig {
+    /// Everything that it is given: values of its environment and of its headers.
+    pub fn values(&self) -> impl Iterator<Item = &EnvValue> {
+        let headers = self.headers.values().map(|header| &header.value);
+        self.env.values().chain(headers)
+    }
+}
+
+/// The value of a header.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HeaderText {
+    /// What stands before the value: `Bearer `, or nothing.
+    pub before: String,
+    /// The value.
+    pub value: EnvValue,
+}
+
+/// `[mcp.NAME.sign_in]`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SignInConfig {
+    /// The id that the server's makers gave the person; without it we register ourselves.
+    pub client_id: Option<String>,
+    /// The secret that belongs to it.
+    pub client_secret: Option<SecretReference>,
+    /// The rights to ask for; without any, those that the server names.
+    pub scopes: Vec<String>,
 }
 
 /// A value of a server's environment.
@@ -139,6 +178,17 @@ pub enum EnvValue {
     Variable(String),
     /// What is kept under this name.
     Secret(SecretName),
+}
+
+impl EnvValue {
+    /// As it is written in the file.
+    pub fn written(&self) -> String {
+        match self {
+            Self::Plain(text) => text.clone(),
+            Self::Variable(variable) => format!("env:{variable}"),
+            Self::Secret(name) => format!("secret:{name}"),
+        }
+    }
 }
 
 /// How the window looks.

@@ -127,9 +127,11 @@ fn keys_finding(list: &KeyList) -> Finding {
             format!("{} is closed", place.file),
             "Its passphrase is asked for when a key is needed.",
         ),
-        (Backend::File, Some(Standing::New)) => {
-            (limited, format!("{} is not there yet", place.file), "Setting a key makes it.")
-        }
+        (Backend::File, Some(Standing::New)) => (
+            limited,
+            format!("{} is not there yet", place.file),
+            "Setting a key makes it.",
+        ),
         (Backend::Keychain, _) => (FindingState::Good, format!("keychain, {kept}"), ""),
         (Backend::File, _) => (FindingState::Good, format!("{}, {kept}", place.file), ""),
     };
@@ -274,7 +276,12 @@ impl Longrein {
                 .map(String::as_str)
                 .unwrap_or_default();
             let what = format!("server {name}");
-            if found(program) {
+            if let Some(url) = &server.url {
+                let host = url::Url::parse(url).ok();
+                let host = host.as_ref().and_then(url::Url::host_str);
+                let seen = format!("at {}, not asked", host.unwrap_or_default());
+                finding(&what, FindingState::Good, seen, "")
+            } else if found(program) {
                 // Starting it is the run's affair: whether it speaks MCP is not known here.
                 let seen = format!("{program} is installed, not started");
                 finding(&what, FindingState::Good, seen, "")

@@ -136,21 +136,94 @@ impl Keys {
         for (name, value) in &config.env {
             let value = match value {
                 EnvValue::Plain(value) => value.clone(),
-                EnvValue::Variable(from) => self.variable(server, name, from)?,
-                EnvValue::Secret(kept) => self.secret(server, name, kept).await?,
+                EnvValue::Variable(from) => self.variable(server, ("env", name), from)?,
+                EnvValue::Secret(kept) => self.secret(server, ("env", name), kept).await?,
             };
             granted.insert(name.clone(), value);
         }
         Ok(granted)
     }
 
-    fn variable(&self, server: &str, name: &str, from: &str) -> Result<String, AppError> {
+    /// The headers that a server's requests carry, with their values.
+    ///
+    /// # Errors
+    /// As [`Self::of_server`].
+    pub(crate) async fn headers_of_server(
+        &self,
+        server: &str,
+        config: &McpConfig,
+    ) -> Result<BTreeMap<String, SecretText>, AppError> {
+        let mut headers = BTreeMap::new();
+        for (name, header) in &config.headers {
+            let value = match &header.value {
+                EnvValue::Plain(value) => value.clone(),
+                EnvValue::Variable(from) => self.variable(server, ("headers", name), from)?,
+                EnvValue::Secret(kept) => self.secret(server, ("headers", name), kept).await?,
+            };
+            let whole = SecretText::exact(format!("{}{value}", header.before));
+            headers.insert(name.clone(), whole);
+        }
+        Ok(headers)
+    }
+
+    /// The secret of the client that the person registered with a server's makers.
+    ///
+    /// # Errors
+    /// As [`Self::of_server`].
+    pub(crate) async fn client_secret_of_server(
+        &self,
+        server: &str,
+        config: &McpConfig,
+    ) -> Result<Option<SecretText>, AppError> {
+        let name = ("sign_in", "client_secret");
+        let value = match &config.sign_in.client_secret {
+            None => return Ok(None),
+            Some(SecretReference::Variable(from)) => self.variable(server, name, from)?,
+            Some(SecretReference::Kept(kept)) => self.secret(server, name, kept).await?,
+        };
+        Ok(Some(SecretText::exact(value)))
+    }
+
+    /// What is kept under a name of ours, that no person gave.
+    ///
+    /// # Errors
+    /// When the place can't be read.
+    pub(crate) async fn own(&self, name: &SecretName) -> Result<Option<SecretText>, KeyError> {
+        self.opened().await?.get(name).await
+    }
+
+    /// Keeps something under a name of ours.
+    ///
+    /// # Errors
+    /// When the place can't be used.
+    pub(crate) async fn keep_own(
+        &self,
+        name: &SecretName,
+        secret: &SecretText,
+    ) -> Result<(), KeyError> {
+        self.opened().await?.set(name, secret).await
+    }
+
+    /// Forgets what is kept under a name of ours.
+    ///
+    /// # Errors
+    /// When the place can't be used.
+    pub(crate) async fn forget_own(&self, name: &SecretName) -> Result<bool, KeyError> {
+        self.opened().await?.remove(name).await
+    }
+
+    fn variable(
+        &self,
+        server: &str,
+        (table, name): (&str, &str),
+        from: &str,
+    ) -> Result<String, AppError> {
         let Some(value) = (self.inner.variable)(from) else {
             return Err(AppError::usage(
                 format!(
                     "{name} of the server {server} is to come from the variable {from}, which is not set."
                 ),
-                format!("Set {from}, or take {name} out of env in [mcp.{server}]."),
+                format!("Set {from}, or take {name} out of {table} in [mcp.{server}]."),
             ));
         };
         self.inner.known.learn(&SecretText::new(value.as_str()));
@@ -160,7 +233,7 @@ impl Keys {
     async fn secret(
         &self,
         server: &str,
-        name: &str,
+        (table, name): (&str, &str),
         kept: &SecretName,
     ) -> Result<String, AppError> {
         let Some(secret) = self.opened().await?.get(kept).await? else {
@@ -169,7 +242,7 @@ impl Keys {
                     "{name} of the server {server} is to be the secret {kept}, which is not there."
                 ),
                 format!(
-                    "Keep it with: longrein keys set {kept}. Or take {name} out of env in [mcp.{server}]."
+                    "Keep it with: longrein keys set {kept}. Or take {name} out of {table} in [mcp.{server}]."
                 ),
             ));
         };
@@ -315,14 +388,15 @@ fn variables_in(config: &Config) -> Vec<String> {
             Some(SecretReference::Variable(variable)) => Some(variable.clone()),
             _ => None,
         });
-    let of_servers = config
-        .mcp
-        .values()
-        .flat_map(|server| server.env.values())
-        .filter_map(|value| match value {
-            EnvValue::Variable(variable) => Some(variable.clone()),
-            EnvValue::Plain(_) | EnvValue::Secret(_) => None,
-        });
+    let of_servers =
+        config
+            .mcp
+            .values()
+            .flat_map(McpConfig::values)
+            .filter_map(|value| match value {
+                EnvValue::Variable(variable) => Some(variable.clone()),
+                EnvValue::Plain(_) | EnvValue::Secret(_) => None,
+            });
     of_providers.chain(of_servers).collect()
 }
 

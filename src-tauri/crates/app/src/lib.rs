@@ -13,6 +13,7 @@ mod follow;
 pub mod fork;
 pub mod keys;
 mod live;
+pub mod mcp;
 pub mod models;
 mod own_file;
 mod paths;

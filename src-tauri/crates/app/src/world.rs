@@ -10,7 +10,7 @@ use longrein_core::agent_file::Problem;
 use longrein_core::policy::is_granted;
 use longrein_core::run::Run;
 use longrein_keys::Masker;
-use longrein_mcp::{McpServer, NobodyThere, ProcessConfig, Reach, ServerConfig};
+use longrein_mcp::McpServer;
 use longrein_protocol::agent::{AgentSpec, ToolSettings};
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::{BlobHash, RunId, ToolSpec};
@@ -20,9 +20,11 @@ use longrein_store::file_system::make_private_folder;
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
 
 use crate::agents::expand_home;
-use crate::config::{Config, Current, EnvValue};
+use crate::config::{Config, Current, EnvValue, McpConfig};
+use crate::error::AppError;
 use crate::keys::Keys;
 use crate::live::LiveHub;
+use crate::mcp::{self, Servers};
 use crate::models::Models;
 use crate::paths::Paths;
 use crate::policy::{self, KeptRule};
@@ -38,6 +40,7 @@ pub struct AppWorld {
     config: Current,
     keys: Keys,
     models: Models,
+    mcp: Servers,
     live: LiveHub,
     /// Servers by run tree and name.
     servers: Mutex<HashMap<(RunId, String), Arc<McpServer>>>,
@@ -57,14 +60,20 @@ impl AppWorld {
     ) -> Self {
         Self {
             models: Models::new(&paths.data, config.clone(), keys.clone(), demo_pace),
+            mcp: Servers::new(paths.clone(), keys.clone()),
+            keys,
             paths,
             config,
-            keys,
             live,
             servers: Mutex::default(),
             libraries: Mutex::default(),
             rules: Mutex::default(),
         }
+    }
+
+    /// The servers of this machine.
+    pub(crate) fn mcp(&self) -> &Servers {
+        &self.mcp
     }
 
     /// Ends the servers of a run tree.
@@ -186,7 +195,7 @@ impl AppWorld {
             return Err(Unavailable {
                 message: format!("The agent uses the server {name}, which is not configured."),
                 remedy: format!(
-                    "Add [mcp.{name}] with its command to config.toml in the data folder."
+                    "Add it with: longrein mcp add {name}, or write [mcp.{name}] in config.toml in the data folder."
                 ),
             });
         };
@@ -195,28 +204,10 @@ impl AppWorld {
             Some(root) => self.paths.workspace(root),
             None => workspace_of(run),
         };
-        let granted = self.keys.of_server(name, config).await;
-        let env = granted.map_err(|error| Unavailable {
-            message: error.message,
-            remedy: error.remedy,
-        })?;
-        let started = McpServer::start(ServerConfig {
-            name: name.to_owned(),
-            reach: Reach::Process(ProcessConfig {
-                command: config.command.clone(),
-                env,
-                groups_file: self.paths.groups_file(),
-                hidden: vec![self.paths.data.clone()],
-            }),
-            trusted: config.trusted,
-            workspace,
-            limits: longrein_mcp::Limits::default(),
-            person: Arc::new(NobodyThere),
-        });
-        let server = Arc::new(started.await.map_err(|error| Unavailable {
-            message: crate::error::sentence(&error.to_string()),
-            remedy: format!("Check the command of [mcp.{name}] in config.toml."),
-        })?);
+        let wanted = self.mcp.config(name, config, workspace).await;
+        let started = McpServer::start(wanted.map_err(unavailable)?).await;
+        let started = started.map_err(|error| unavailable(mcp::as_error(name, &error)));
+        let server = Arc::new(started?);
         self.servers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -266,8 +257,8 @@ fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>) -> ToolSpe
 /// The variables of our environment and the kept secrets that a server is given; each is a secret
 /// that it is granted.
 fn secrets_of(config: &Config, server: &str) -> Vec<String> {
-    let env = config.mcp.get(server).map(|server| server.env.values());
-    let variables = env.into_iter().flatten().filter_map(|value| match value {
+    let given = config.mcp.get(server).map(McpConfig::values);
+    let variables = given.into_iter().flatten().filter_map(|value| match value {
         EnvValue::Variable(variable) => Some(variable.clone()),
         EnvValue::Secret(name) => Some(name.to_string()),
         EnvValue::Plain(_) => None,
@@ -324,6 +315,9 @@ impl World for AppWorld {
         }
         for name in servers_of(agent) {
             let server = self.server(run, &name).await?;
+            self.mcp
+                .check(&name, &server.definitions(), &agent.tools.allow)
+                .map_err(unavailable)?;
             for problem in server.problems() {
                 tracing::warn!(
                     "the tool {} of server {name} is left out: {}",
@@ -432,6 +426,13 @@ impl World for AppWorld {
             Some(id) => self.live.begin(id),
             None => Arc::new(longrein_runtime::ports::NoLiveText),
         }
+    }
+}
+
+fn unavailable(error: AppError) -> Unavailable {
+    Unavailable {
+        message: error.message,
+        remedy: error.remedy,
     }
 }
 

@@ -3,6 +3,7 @@
 mod answers;
 mod keys;
 mod limits;
+mod mcp;
 mod models;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 pub use answers::{Accept, Answer, Approve, Deny, Rules, RulesAction, Settle, Settled, Undo};
 pub use keys::{Keys, KeysAction, KeysSet, KeysStore};
 pub use limits::LimitArguments;
+pub use mcp::{Mcp, McpAction, McpAdd};
 pub use models::{Models, ModelsAction, ModelsAdd, ModelsRefresh, ModelsTest};
 
 const ABOUT: &str = "Gives an agent a long piece of work, and keeps every step of it on record";
@@ -120,6 +122,8 @@ pub enum Command {
     Keys(Keys),
     /// List, test and add models
     Models(Models),
+    /// Add, list, test or remove MCP servers, or sign in to one
+    Mcp(Mcp),
     /// Check everything that Longrein depends on
     Doctor,
     /// Check or mend the log

@@ -347,9 +347,15 @@ impl SignIn {
     }
 
     /// The token to send; `None` when nobody has signed in. Renewed first when it is about to end.
+    /// Where what is kept can't be read, it is tried without: most servers ask for no sign-in.
     pub(crate) async fn token(&self) -> Result<Option<String>, AuthError> {
-        let Some(kept) = self.keeper.load().await? else {
-            return Ok(None);
+        let kept = match self.keeper.load().await {
+            Ok(Some(kept)) => kept,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                tracing::debug!("no sign-in can be read: {error}");
+                return Ok(None);
+            }
         };
         match (access(&kept), is_ending(&kept)) {
             (None, _) => Ok(None),

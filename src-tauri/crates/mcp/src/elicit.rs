@@ -277,6 +277,20 @@ fn fits(values: &Map<String, Value>, schema: &ElicitationSchema) -> bool {
             .is_ok_and(|validator| validator.is_valid(&Value::Object(values.clone())))
 }
 
+/// A value that fits a field, for whoever plays the person.
+pub(crate) fn proposed(field: &Field) -> Value {
+    match (&field.default, &field.kind) {
+        (Some(default), _) => default.clone(),
+        (None, FieldKind::Text) => "x".into(),
+        (None, FieldKind::Number { .. }) => 1.into(),
+        (None, FieldKind::YesNo) => true.into(),
+        (None, FieldKind::One(choices)) => choices
+            .first()
+            .map_or(Value::Null, |choice| choice.value.clone().into()),
+        (None, FieldKind::Many(_)) => Value::Array(Vec::new()),
+    }
+}
+
 fn words(text: &str) -> String {
     head(without_hidden(&plain(text)).trim(), WORDS_BYTES)
 }

@@ -188,10 +188,10 @@ impl ClientHandler for Host {
                 .with_form(FormElicitationCapability::default())
                 .with_url(UrlElicitationCapability::default()),
         );
-        ClientConfig::new(
-            capabilities,
-            Implementation::new("longrein", HARNESS_VERSION),
-        )
+        let us = Implementation::new("longrein", HARNESS_VERSION);
+        let mut config = ClientConfig::new(capabilities, us);
+        config.protocol_version = ProtocolVersion::V_2025_11_25;
+        config
     }
 
     async fn create_message(

@@ -12,6 +12,7 @@ mod call;
 mod clean;
 mod config;
 mod confine;
+pub mod conformance;
 mod definition;
 mod elicit;
 mod error;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{ProtocolVersion, SubscriptionFilter};
 use rmcp::service::{
-    ClientInitializeError, ClientServiceExt, Peer, RoleClient, RunningService,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RoleClient, RunningService,
     RunningServiceCancellationToken, ServiceError,
 };
 use rmcp::transport::IntoTransport;
@@ -46,8 +46,23 @@ pub(crate) struct Program {
 }
 
 impl Live {
-    /// Starts or reaches the server, greets it and lists its tools.
+    /// Starts or reaches the server, greets it and lists its tools. A server that answers the
+    /// newer greeting with something else than it should is greeted again, the older way alone.
     pub(crate) async fn open(config: &ServerConfig) -> Result<Arc<Self>, McpError> {
+        match Self::attempt(config, lifecycle()).await {
+            Ok(live) => Ok(live),
+            Err(failed) if failed.is_confused => {
+                let again = Self::attempt(config, ClientLifecycleMode::Initialize).await;
+                again.map_err(|failed| failed.error)
+            }
+            Err(failed) => Err(failed.error),
+        }
+    }
+
+    async fn attempt(
+        config: &ServerConfig,
+        lifecycle: ClientLifecycleMode,
+    ) -> Result<Arc<Self>, Failed> {
         match &config.reach {
             Reach::Process(process) => {
                 let words = LastWords::new(config.secrets());
@@ -55,7 +70,7 @@ impl Live {
                     Spawned::start(&config.name, process, &config.workspace, words)?;
                 let host = Host::new(config);
                 let greeted = tokio::select! {
-                    greeted = timeout(config.limits.start, greet(host.clone(), pipes)) => greeted,
+                    greeted = timeout(config.limits.start, greet(host.clone(), pipes, lifecycle)) => greeted,
                     () = spawned.ended() => Ok(Err(Failure::Closed(String::new()))),
                 };
                 match greeted {
@@ -74,7 +89,12 @@ impl Live {
             Reach::Address(address) => {
                 let transport = http::transport(&config.name, address)?;
                 let host = Host::new(config);
-                match timeout(config.limits.start, greet(host.clone(), transport)).await {
+                match timeout(
+                    config.limits.start,
+                    greet(host.clone(), transport, lifecycle),
+                )
+                .await
+                {
                     Ok(Ok(greeted)) => Ok(Self::of_address(greeted, host)),
                     failed => {
                         let failure = failed
@@ -85,7 +105,8 @@ impl Live {
                             return Err(McpError::OldWay {
                                 server: config.name.clone(),
                                 url: shown(&address.url),
-                            });
+                            }
+                            .into());
                         }
                         let how = How::Address(shown(&address.url));
                         Err(failure.into_error(config, how, String::new(), None))
@@ -249,14 +270,34 @@ struct Greeted {
 }
 
 /// Does the handshake, the newer one first, and lists the tools.
-async fn greet<T, E, A>(host: Host, transport: T) -> Result<Greeted, Failure>
+async fn greet<T, E, A>(
+    host: Host,
+    transport: T,
+    lifecycle: ClientLifecycleMode,
+) -> Result<Greeted, Failure>
 where
     T: IntoTransport<RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,
 {
-    let service = host.serve_with_lifecycle(transport, lifecycle()).await?;
+    let service = host.serve_with_lifecycle(transport, lifecycle).await?;
     let listing = listing::read(service.peer()).await?;
     Ok(Greeted { service, listing })
+}
+
+/// An attempt that failed.
+struct Failed {
+    error: McpError,
+    /// Whether the server answered the greeting with something that is no answer to it.
+    is_confused: bool,
+}
+
+impl From<McpError> for Failed {
+    fn from(error: McpError) -> Self {
+        Self {
+            error,
+            is_confused: false,
+        }
+    }
 }
 
 /// How the server was to be reached, in the person's words.
@@ -273,6 +314,8 @@ enum Failure {
     #[default]
     Silent,
     Protocol(String),
+    /// It answered the greeting with something else.
+    Confused(String),
     /// The person has to sign in; what the server said of how.
     SignIn(Option<String>),
 }
@@ -284,10 +327,11 @@ impl Failure {
         how: How,
         reason: String,
         said: Option<String>,
-    ) -> McpError {
+    ) -> Failed {
         let server = config.name.clone();
         let secrets = config.secrets();
-        match (self, how) {
+        let is_confused = matches!(self, Self::Confused(_));
+        let error = match (self, how) {
             (Self::SignIn(challenge), How::Address(url)) => McpError::SignIn {
                 server,
                 url,
@@ -311,7 +355,7 @@ impl Failure {
                     .unwrap_or_default(),
                 hint: how.hint(),
             },
-            (Self::Protocol(reason), how) => McpError::Protocol {
+            (Self::Protocol(reason) | Self::Confused(reason), how) => McpError::Protocol {
                 server,
                 reason: secrets.mask(reason),
                 hint: how.hint(),
@@ -321,7 +365,8 @@ impl Failure {
                 reason: "it asks to sign in, which a program can't".to_owned(),
                 hint: "",
             },
-        }
+        };
+        Failed { error, is_confused }
     }
 }
 
@@ -353,6 +398,9 @@ impl From<ClientInitializeError> for Failure {
                 Self::Closed(short(&http::innermost(error.error.as_ref())))
             }
             ClientInitializeError::LegacyFallbackFailed { fallback, .. } => (*fallback).into(),
+            ClientInitializeError::ExpectedInitResult(_) => {
+                Self::Confused("it answered the greeting with something else".to_owned())
+            }
             other => Self::Protocol(short(&other.to_string())),
         }
     }

@@ -1,17 +1,15 @@
 //! A real server, driven for real: the counting server of `tests/fixtures/counter`.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::support::{self, World, is_alive, is_gone, run, text_of};
 use longrein_mcp::{McpError, McpServer};
 use longrein_protocol::agent::ToolSettings;
 use longrein_protocol::{Effect, Repeat, ToolErrorClass};
 use longrein_runtime::ports::{CancellationToken, Part, ToolOutput};
 use longrein_store::groups::MARK;
 use serde_json::json;
-use support::{World, is_alive, is_gone, run, text_of};
 
 #[tokio::test]
 async fn tools_are_listed_over_all_pages_and_named_after_their_server() {

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use longrein_keys::Backend;
 use longrein_models::ToolMode;
-use toml_edit::{DocumentMut, Item, Table, TableLike, value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
 use super::read::check;
-use super::{Config, FILE_NAME, ProviderConfig, Theme, as_error, path};
+use super::{Config, FILE_NAME, McpConfig, ProviderConfig, Theme, as_error, path};
 use crate::error::AppError;
 use crate::own_file;
 
@@ -52,6 +52,61 @@ pub fn remove_provider(data_dir: &Path, name: &str) -> Result<Config, AppError> 
             .and_then(Item::as_table_like_mut)
         {
             providers.remove(name);
+        }
+        Some(())
+    })
+}
+
+/// Adds a server or changes the one of this name. Returns the configuration as it is now.
+///
+/// # Errors
+/// As [`set_provider`].
+pub fn set_server(data_dir: &Path, name: &str, server: &McpConfig) -> Result<Config, AppError> {
+    edit(data_dir, |document| {
+        let entry = table_at(table_at(document.as_table_mut(), "mcp")?, name)?;
+        for key in ["command", "url", "env", "headers"] {
+            entry.remove(key);
+        }
+        if !server.command.is_empty() {
+            entry.insert("command", value(Array::from_iter(&server.command)));
+        }
+        if let Some(url) = &server.url {
+            entry.insert("url", value(url));
+        }
+        let env = server
+            .env
+            .iter()
+            .map(|(name, value)| (name, value.written()));
+        let headers = server.headers.iter().map(|(name, header)| {
+            let written = format!("{}{}", header.before, header.value.written());
+            (name, written)
+        });
+        insert_table(entry, "env", InlineTable::from_iter(env));
+        insert_table(entry, "headers", InlineTable::from_iter(headers));
+        match server.start_seconds {
+            Some(seconds) => entry.insert("start_seconds", value(i64::from(seconds))),
+            None => entry.remove("start_seconds"),
+        };
+        // Trust is never left over from a server that had this name before.
+        entry.insert("trusted", value(server.trusted));
+        Some(())
+    })
+}
+
+fn insert_table(entry: &mut dyn TableLike, key: &str, table: InlineTable) {
+    if !table.is_empty() {
+        entry.insert(key, value(table));
+    }
+}
+
+/// Removes a server; removing one that is not there changes nothing.
+///
+/// # Errors
+/// As [`set_provider`].
+pub fn remove_server(data_dir: &Path, name: &str) -> Result<Config, AppError> {
+    edit(data_dir, |document| {
+        if let Some(servers) = document.get_mut("mcp").and_then(Item::as_table_like_mut) {
+            servers.remove(name);
         }
         Some(())
     })

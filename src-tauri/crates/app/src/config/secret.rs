@@ -15,6 +15,17 @@ pub enum SecretReference {
 }
 
 impl SecretReference {
+    /// Reads one that stands outside of the file. The outer `None`: the text is none; the inner
+    /// one: it is one with a mistake.
+    pub fn of(text: &str) -> Option<Option<Self>> {
+        if let Some(variable) = text.strip_prefix("env:") {
+            let sound = is_variable_name(variable);
+            return Some(sound.then(|| Self::Variable(variable.to_owned())));
+        }
+        let name = text.strip_prefix("secret:")?;
+        Some(SecretName::new(name).ok().map(Self::Kept))
+    }
+
     /// As it is written in the file.
     pub fn written(&self) -> String {
         match self {

@@ -257,12 +257,10 @@ headers = { "x-api-key" = "secret:d" }
 theme = "drak"
 "#,
         expect![[r#"
-            mcp.a.command | line 2, column 6: The server a has no command. Write it like this: command = ["python3", "server.py"]
+            mcp.a.command | line 2, column 6: The server a has neither a command nor a url. Write one: command = ["python3", "server.py"], or url = "https://mcp.exa.ai/mcp".
             mcp.b.command | line 4, column 11: The command must be a list of texts, the program first. Write it like this: command = ["python3", "server.py"]
             mcp.b.trusted | line 5, column 11: mcp.b.trusted must be true or false, not a text. Write it like this: trusted = false
             mcp.c.command | line 7, column 11: The command must be a list of texts, the program first. Write it like this: command = ["python3", "server.py"]
-            mcp.d.url | line 9, column 1: “url” is not built yet. Take it out: it would have no effect.
-            mcp.d.headers | line 10, column 1: “headers” is not built yet. Take it out: it would have no effect.
             ui.theme | line 12, column 9: ui.theme can't be “drak”. Did you mean “dark”?
         "#]],
     );

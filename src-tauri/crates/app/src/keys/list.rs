@@ -256,7 +256,7 @@ fn of_servers(
 ) -> Vec<KeyLine> {
     let mut users: BTreeMap<&SecretName, Vec<String>> = BTreeMap::new();
     for (server, config) in &config.mcp {
-        for value in config.env.values() {
+        for value in config.values() {
             if let EnvValue::Secret(secret) = value {
                 let users = users.entry(secret).or_default();
                 // The servers come in order.

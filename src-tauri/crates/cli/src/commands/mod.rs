@@ -10,6 +10,7 @@ mod giving;
 mod keys;
 mod log;
 mod machine;
+mod mcp;
 mod models;
 mod read;
 mod resume;
@@ -59,6 +60,7 @@ pub fn run(context: &Context, command: Command) -> Result<Status, Failure> {
         Command::Agent(Agent::Check(check)) => agents::check(context, &check.file),
         Command::Keys(keys) => light(keys::keys(context, keys)),
         Command::Models(models) => light(models::models(context, models)),
+        Command::Mcp(mcp) => light(mcp::mcp(context, mcp)),
         Command::Doctor => light(machine::doctor(context)),
         Command::Log(log) => light(log::run(context, log)),
         Command::Export(export) => light(export::run(context, export)),

@@ -268,7 +268,7 @@ pub async fn is_gone(process: u32) {
     wait_until(|| !is_alive(process)).await;
 }
 
-async fn wait_until(mut holds: impl FnMut() -> bool) {
+pub async fn wait_until(mut holds: impl FnMut() -> bool) {
     let limit = Instant::now() + PATIENCE;
     while !holds() {
         assert!(Instant::now() < limit, "waited {PATIENCE:?} in vain");

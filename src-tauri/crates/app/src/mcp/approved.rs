@@ -1,0 +1,116 @@
+//! What the person approved of servers' tools, in `mcp-tools.json` of the data folder.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use longrein_mcp::{Change, Definition, compare};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{AppError, AppErrorCode};
+use crate::own_file;
+
+/// The file's name.
+const FILE_NAME: &str = "mcp-tools.json";
+
+/// The version of its shape.
+const VERSION: u32 = 1;
+
+/// How a server stands to what was approved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// It was never met; what it says is approved by naming it.
+    First,
+    /// It says what was approved.
+    Same,
+    /// It says something else: each tool with what has changed.
+    Changed(Vec<(String, Change)>),
+}
+
+/// What was approved, by server and tool.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Approved {
+    v: u32,
+    servers: BTreeMap<String, BTreeMap<String, Definition>>,
+}
+
+fn path(data_dir: &Path) -> PathBuf {
+    data_dir.join(FILE_NAME)
+}
+
+impl Approved {
+    /// Reads the file; nothing was approved when there is none.
+    ///
+    /// # Errors
+    /// When it can't be read: then nothing counts as approved, and nothing is written over it.
+    pub(super) fn read(data_dir: &Path) -> Result<Self, AppError> {
+        let text = own_file::read(&path(data_dir))
+            .map_err(|problems| own_file::as_error(FILE_NAME, &problems))?;
+        if text.trim().is_empty() {
+            return Ok(Self {
+                v: VERSION,
+                servers: BTreeMap::new(),
+            });
+        }
+        let unreadable = |why: String| {
+            AppError::new(
+                AppErrorCode::Io,
+                format!("What you approved of servers' tools can't be read: {why}."),
+                format!(
+                    "Move {} away; each server's tools are then approved anew.",
+                    path(data_dir).display()
+                ),
+            )
+        };
+        let read: Self =
+            serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+        if read.v != VERSION {
+            return Err(unreadable(format!("it is of version {}", read.v)));
+        }
+        Ok(read)
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// When the disk refuses; the file is then as it was.
+    pub(super) fn write(&self, data_dir: &Path) -> Result<(), AppError> {
+        let text = serde_json::to_string_pretty(self).map_err(|error| {
+            AppError::new(AppErrorCode::Io, format!("{FILE_NAME}: {error}."), "")
+        })?;
+        own_file::replace(data_dir, FILE_NAME, &text)
+    }
+
+    /// What differs from what was approved; `None` when the server was never met.
+    pub(super) fn changes(
+        &self,
+        server: &str,
+        now: &[Definition],
+    ) -> Option<Vec<(String, Change)>> {
+        let known = self.servers.get(server)?;
+        let changes = now.iter().filter_map(|definition| {
+            let change = compare(known.get(&definition.tool), definition)?;
+            Some((definition.tool.clone(), change))
+        });
+        Some(changes.collect())
+    }
+
+    pub(super) fn standing(&self, server: &str, now: &[Definition]) -> Standing {
+        match self.changes(server, now) {
+            None => Standing::First,
+            Some(changes) if changes.is_empty() => Standing::Same,
+            Some(changes) => Standing::Changed(changes),
+        }
+    }
+
+    /// Approves what a server says now.
+    pub(super) fn take(&mut self, server: &str, now: &[Definition]) {
+        let tools = now
+            .iter()
+            .map(|definition| (definition.tool.clone(), definition.clone()));
+        self.servers.insert(server.to_owned(), tools.collect());
+    }
+
+    pub(super) fn forget(&mut self, server: &str) {
+        self.servers.remove(server);
+    }
+}

@@ -1,0 +1,5 @@
+//! Servers, driven for real.
+
+mod counter;
+mod stdio;
+mod support;
