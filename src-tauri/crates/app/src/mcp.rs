@@ -39,8 +39,11 @@ pub(crate) struct Servers {
     paths: Paths,
     keys: Keys,
     /// The sign-in of each address, shared by all that reach it, so that a token is renewed once.
-    sign_ins: Arc<Mutex<BTreeMap<(String, String), Arc<SignIn>>>>,
+    sign_ins: Arc<Mutex<SignIns>>,
 }
+
+/// Sign-ins by a server's name and address.
+type SignIns = BTreeMap<(String, String), Arc<SignIn>>;
 
 impl Servers {
     pub(crate) fn new(paths: Paths, keys: Keys) -> Self {

@@ -17,21 +17,21 @@ const REQUEST_BYTES_MAX: usize = 64 * 1024;
 
 /// What came in: the request's head and its body.
 #[derive(Clone)]
-struct Came {
-    head: String,
-    body: Value,
+pub struct Came {
+    pub head: String,
+    pub body: Value,
 }
 
 type Answers = dyn Fn(&Came) -> String + Send + Sync;
 
 /// An address with what it was asked.
-struct Address {
-    url: String,
-    came: Arc<Mutex<Vec<Came>>>,
+pub struct Address {
+    pub url: String,
+    pub came: Arc<Mutex<Vec<Came>>>,
 }
 
 impl Address {
-    async fn new(answers: impl Fn(&Came) -> String + Send + Sync + 'static) -> Self {
+    pub async fn new(answers: impl Fn(&Came) -> String + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let came: Arc<Mutex<Vec<Came>>> = Arc::default();
@@ -45,7 +45,7 @@ impl Address {
         Self { url, came }
     }
 
-    fn config(&self) -> ServerConfig {
+    pub fn config(&self) -> ServerConfig {
         ServerConfig {
             name: "web".to_owned(),
             reach: Reach::Address(AddressConfig {
@@ -94,7 +94,7 @@ async fn serve(mut stream: TcpStream, answers: Arc<Answers>, came: Arc<Mutex<Vec
     }
 }
 
-fn answer(status: &str, headers: &str, body: &str) -> String {
+pub fn answer(status: &str, headers: &str, body: &str) -> String {
     format!(
         "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n{body}",
         body.len()
@@ -102,7 +102,7 @@ fn answer(status: &str, headers: &str, body: &str) -> String {
 }
 
 /// A server of the older handshake with one tool that repeats a header.
-fn good(came: &Came) -> String {
+pub fn good(came: &Came) -> String {
     let id = &came.body["id"];
     let result = match came.body["method"].as_str() {
         Some("initialize") => json!({

@@ -3,5 +3,6 @@
 mod counter;
 mod http;
 mod leftovers;
+mod sign_in;
 mod stdio;
 mod support;

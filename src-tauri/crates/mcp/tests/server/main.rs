@@ -165,19 +165,7 @@ impl Server {
         let arguments = &params["arguments"];
         let text = |words: String| json!({"content": [{"type": "text", "text": words}]});
         Some(match params["name"].as_str().unwrap() {
-            "slow" => {
-                let token = &params["_meta"]["progressToken"];
-                for step in 0..arguments["steps"].as_u64().unwrap() {
-                    thread::sleep(Duration::from_millis(arguments["ms"].as_u64().unwrap()));
-                    if arguments["tells"] == true {
-                        send(&json!({
-                            "jsonrpc": "2.0", "method": "notifications/progress",
-                            "params": {"progressToken": token, "progress": step + 1},
-                        }));
-                    }
-                }
-                text("done".to_owned())
-            }
+            "slow" => text(slow(params)),
             "forever" => {
                 self.note("called");
                 thread::sleep(Duration::from_secs(600));
@@ -187,13 +175,7 @@ impl Server {
                 let count = usize::try_from(arguments["bytes"].as_u64().unwrap()).unwrap();
                 text("x".repeat(count))
             }
-            "flood" => {
-                let line = "e".repeat(1_023);
-                for _ in 0..arguments["kib"].as_u64().unwrap() {
-                    eprintln!("{line}");
-                }
-                text("flooded".to_owned())
-            }
+            "flood" => text(flood(arguments)),
             "die" => std::process::exit(3),
             "picture" => json!({"content": [
                 {"type": "text", "text": "a point"},
@@ -257,6 +239,29 @@ impl Server {
         let words = format!("{} {}", answer["action"], answer["content"]);
         json!({"content": [{"type": "text", "text": words}]})
     }
+}
+
+fn slow(params: &Value) -> String {
+    let arguments = &params["arguments"];
+    for step in 0..arguments["steps"].as_u64().unwrap() {
+        thread::sleep(Duration::from_millis(arguments["ms"].as_u64().unwrap()));
+        if arguments["tells"] == true {
+            let token = &params["_meta"]["progressToken"];
+            send(&json!({
+                "jsonrpc": "2.0", "method": "notifications/progress",
+                "params": {"progressToken": token, "progress": step + 1},
+            }));
+        }
+    }
+    "done".to_owned()
+}
+
+fn flood(arguments: &Value) -> String {
+    let line = "e".repeat(1_023);
+    for _ in 0..arguments["kib"].as_u64().unwrap() {
+        eprintln!("{line}");
+    }
+    "flooded".to_owned()
 }
 
 fn hostile() -> Vec<Value> {
