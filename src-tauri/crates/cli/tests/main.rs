@@ -19,6 +19,7 @@ mod keys;
 mod kills;
 mod limits;
 mod looking;
+mod mcp;
 mod models;
 mod patience;
 mod processes;
