@@ -114,3 +114,44 @@ impl Approved {
         self.servers.remove(server);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use longrein_protocol::BlobHash;
+
+    use super::*;
+
+    fn says(words: &str) -> Vec<Definition> {
+        vec![Definition {
+            tool: "t".to_owned(),
+            hash: BlobHash::of(words.as_bytes()),
+            text: words.to_owned(),
+        }]
+    }
+
+    #[test]
+    fn what_was_approved_outlives_the_process_and_a_change_is_told() {
+        let data = tempfile::tempdir().unwrap();
+        let mut approved = Approved::read(data.path()).unwrap();
+        assert_eq!(approved.standing("s", &says("adds")), Standing::First);
+        approved.take("s", &says("adds"));
+        approved.write(data.path()).unwrap();
+        let approved = Approved::read(data.path()).unwrap();
+        assert_eq!(approved.standing("s", &says("adds")), Standing::Same);
+        let Standing::Changed(changes) = approved.standing("s", &says("takes away")) else {
+            panic!("a change expected");
+        };
+        assert!(matches!(&changes[..], [(tool, Change::Changed { .. })] if tool == "t"));
+    }
+
+    #[test]
+    fn a_file_that_can_not_be_read_approves_nothing_and_stays() {
+        let data = tempfile::tempdir().unwrap();
+        let file = path(data.path());
+        for text in ["{", "{\"v\": 99, \"servers\": {}}"] {
+            std::fs::write(&file, text).unwrap();
+            assert!(Approved::read(data.path()).is_err());
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        }
+    }
+}
