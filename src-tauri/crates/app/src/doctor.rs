@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use longrein_keys::{Backend, Standing};
+use longrein_mcp::Confinement;
 use longrein_store::CheckReport;
 use longrein_store::file_system::{is_network_file_system, make_private_folder};
 use serde::Serialize;
@@ -294,7 +295,12 @@ impl Longrein {
                 )
             }
         });
-        servers.collect()
+        let confined = config
+            .mcp
+            .values()
+            .any(|server| server.url.is_none())
+            .then(confinement);
+        servers.chain(confined).collect()
     }
 
     async fn provider(&self, name: &str) -> Finding {
@@ -321,4 +327,21 @@ fn tempfile_in(folder: &Path) -> std::io::Result<()> {
     let probe = folder.join(format!(".longrein-{}", std::process::id()));
     fs::write(&probe, b"")?;
     fs::remove_file(probe)
+}
+
+/// Whether servers that are programs are kept from the data folder.
+fn confinement() -> Finding {
+    let what = "server confinement";
+    match Confinement::offered() {
+        Confinement::Bubblewrap(program) => {
+            let seen = format!("by {}", program.display());
+            finding(what, FindingState::Good, seen, "")
+        }
+        Confinement::None(why) => finding(
+            what,
+            FindingState::Limited,
+            why,
+            "Install bubblewrap, and allow user namespaces.",
+        ),
+    }
 }

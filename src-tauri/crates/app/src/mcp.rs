@@ -158,6 +158,21 @@ impl Servers {
     }
 }
 
+/// Tells which tools of a run look like one another: `offered` are pairs of server and tool.
+pub(crate) fn tell_shadows(offered: &[(String, String)], built_in: &[String]) {
+    let pairs = offered
+        .iter()
+        .map(|(server, tool)| (server.as_str(), tool.as_str()));
+    let built_in: Vec<&str> = built_in.iter().map(String::as_str).collect();
+    for flag in longrein_mcp::shadows(pairs, &built_in) {
+        tracing::warn!(
+            "the tool {} has a name like that of {}",
+            flag.tool,
+            flag.found
+        );
+    }
+}
+
 /// A server's failure in the words of the app.
 pub(crate) fn as_error(name: &str, error: &McpError) -> AppError {
     let remedy = match error {

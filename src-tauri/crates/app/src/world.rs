@@ -310,14 +310,20 @@ impl World for AppWorld {
                 tracing::warn!("{error}");
             }
         };
+        let mut built_in = Vec::new();
         for tool in builtin_tools(ToolsConfig { library }) {
+            built_in.push(tool.spec().name.clone());
             add(tool);
         }
+        let mut offered = Vec::new();
         for name in servers_of(agent) {
             let server = self.server(run, &name).await?;
+            let definitions = server.definitions();
             self.mcp
-                .check(&name, &server.definitions(), &agent.tools.allow)
+                .check(&name, &definitions, &agent.tools.allow)
                 .map_err(unavailable)?;
+            let tools = definitions.into_iter().map(|definition| definition.tool);
+            offered.extend(tools.map(|tool| (name.clone(), tool)));
             for problem in server.problems() {
                 tracing::warn!(
                     "the tool {} of server {name} is left out: {}",
@@ -330,6 +336,7 @@ impl World for AppWorld {
                 .into_iter()
                 .for_each(&mut add);
         }
+        mcp::tell_shadows(&offered, &built_in);
         Ok(tools)
     }
 
