@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use longrein_core::agent_file::Problem;
-use longrein_core::policy::is_granted;
+use longrein_core::policy::grant_place;
 use longrein_core::run::Run;
 use longrein_keys::Masker;
 use longrein_mcp::McpServer;
 use longrein_protocol::agent::{AgentSpec, ToolSettings};
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::{BlobHash, RunId, ToolSpec};
-use longrein_runtime::ports::{LiveText, Model, ModelError, Verifier};
+use longrein_runtime::ports::{LiveText, Model, ModelError, Tool, Verifier};
 use longrein_runtime::world::{ModelFacts, OnDisk, ToolBox, Unavailable, World, standing};
 use longrein_store::file_system::make_private_folder;
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
@@ -269,6 +269,18 @@ fn secrets_of(config: &Config, server: &str) -> Vec<String> {
     variables
 }
 
+/// The tools in the order of their grants. One that can't be offered is left out.
+fn boxed(mut granted: Vec<(usize, Arc<dyn Tool>, ToolSpec)>) -> ToolBox {
+    granted.sort_by_key(|(place, ..)| *place);
+    let mut tools = ToolBox::default();
+    for (_, tool, spec) in granted {
+        if let Err(error) = tools.add(tool, spec) {
+            tracing::warn!("{error}");
+        }
+    }
+    tools
+}
+
 #[async_trait::async_trait]
 impl World for AppWorld {
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
@@ -280,9 +292,8 @@ impl World for AppWorld {
     }
 
     async fn open_tools(&self, run: &Run) -> Result<ToolBox, Unavailable> {
-        let mut tools = ToolBox::default();
         let Some(agent) = run.agent() else {
-            return Ok(tools);
+            return Ok(ToolBox::default());
         };
         if run
             .created
@@ -296,7 +307,8 @@ impl World for AppWorld {
         }
         let library = self.library(agent)?;
         let config = self.config.get();
-        let mut add = |tool: Arc<dyn longrein_runtime::ports::Tool>| {
+        let mut granted = Vec::new();
+        let mut add = |tool: Arc<dyn Tool>| {
             let mut spec = with_settings(
                 tool.spec().clone(),
                 agent.tools.settings.get(&tool.spec().name),
@@ -304,10 +316,8 @@ impl World for AppWorld {
             if let Some(server) = spec.server() {
                 spec.reach.secrets = secrets_of(&config, server);
             }
-            if is_granted(&agent.tools.allow, &spec.name)
-                && let Err(error) = tools.add(tool, spec)
-            {
-                tracing::warn!("{error}");
+            if let Some(place) = grant_place(&agent.tools.allow, &spec.name) {
+                granted.push((place, tool, spec));
             }
         };
         let mut built_in = Vec::new();
@@ -337,7 +347,7 @@ impl World for AppWorld {
                 .for_each(&mut add);
         }
         mcp::tell_shadows(&offered, &built_in);
-        Ok(tools)
+        Ok(boxed(granted))
     }
 
     async fn look(

@@ -107,7 +107,7 @@ fn a_refused_connection_hands_the_run_off_and_it_goes_on_when_the_server_is_ther
 #[test]
 fn a_refused_key_hands_the_run_off_and_it_goes_on_with_the_right_one() {
     let mut setup = Setup::demo();
-    setup.key = Some("the right one".to_owned());
+    setup.key = Some("the-right-one".to_owned());
     let provider = Provider::start(setup);
     let home = Home::with(&provider);
     home.write(
@@ -128,11 +128,11 @@ fn a_refused_key_hands_the_run_off_and_it_goes_on_with_the_right_one() {
         &["answered 401", "key of provider local", "longrein resume"],
     );
     let mut resume = home.command(&["resume", &run.run_id()]);
-    resume.env("LONGREIN_LOCAL_API_KEY", "the right one");
+    resume.env("LONGREIN_LOCAL_API_KEY", "the-right-one");
     let resumed = crate::support::Running::start(resume).outcome();
     assert_eq!(resumed.status, 0, "{resumed}");
     let file = std::fs::read(home.database()).unwrap();
-    let key = b"the right one";
+    let key = b"the-right-one";
     assert!(
         !file.windows(key.len()).any(|window| window == key),
         "the key is in the log"

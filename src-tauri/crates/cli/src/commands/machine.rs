@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use longrein_app::doctor::{self, FindingState};
 use longrein_app::Paths;
+use longrein_app::doctor::{self, FindingState};
 
 use crate::context::Context;
 use crate::failure::{Failure, Status};

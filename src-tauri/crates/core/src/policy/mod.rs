@@ -47,11 +47,18 @@ pub const FILE_TOOLS: &[&str] = &[
 
 /// Whether a list of grants covers a tool.
 pub fn is_granted(allow: &[String], tool: &str) -> bool {
-    ALWAYS_GRANTED.contains(&tool)
-        || allow.iter().any(|grant| match grant.as_str() {
-            "files" => FILE_TOOLS.contains(&tool),
-            grant => rules::is_tool(grant, tool),
-        })
+    grant_place(allow, tool).is_some()
+}
+
+/// The place of the first grant that covers a tool, for tools to be told in the order in which a
+/// person wrote them: small models take what comes first. What every agent has comes last.
+pub fn grant_place(allow: &[String], tool: &str) -> Option<usize> {
+    let covers = |grant: &String| match grant.as_str() {
+        "files" => FILE_TOOLS.contains(&tool),
+        grant => rules::is_tool(grant, tool),
+    };
+    let always = ALWAYS_GRANTED.contains(&tool).then_some(allow.len());
+    allow.iter().position(covers).or(always)
 }
 
 /// Decides an action: all eight checks, in their order, all recorded; deny beats ask beats allow.
@@ -112,4 +119,20 @@ fn deciding(checks: &[Check]) -> (Decision, String) {
     };
     let why = decider.map_or(String::new(), |check| check.facts.clone());
     (strictest, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_stands_where_the_first_grant_names_it_and_what_all_have_comes_last() {
+        let allow = ["write_file", "files", "lab.*"].map(str::to_owned);
+        let place = |tool| grant_place(&allow, tool);
+        assert_eq!(place("write_file"), Some(0));
+        assert_eq!(place("read_file"), Some(1));
+        assert_eq!(place("lab.post"), Some(2));
+        assert_eq!(place("finish"), Some(3));
+        assert_eq!(place("delegate"), None);
+    }
 }
