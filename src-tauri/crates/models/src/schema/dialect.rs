@@ -15,7 +15,7 @@ use crate::openai_chat::ChatDialect;
 /// What follows a result. A small model that is not told so asks for the same again and again
 /// (seen with a model of half a milliard weights).
 const AFTER_SUCCESS: &str =
-    "That is done. Go on with what comes next in the task, and do not do the same again.";
+    "This is done and need not be done again. Use the next tool that the task needs, or finish.";
 const AFTER_FAILURE: &str = "That did not work. Do not do the same again: do it another way.";
 
 /// The chat format, with tools by schema.

@@ -25,7 +25,7 @@ pub(super) fn tool() -> Arc<dyn Tool> {
     let properties = json!({
         "path": {
             "type": "string",
-            "description": "The folder, relative to the workspace. Default: the workspace itself.",
+            "description": "The folder or file, relative to the workspace. Default: the workspace itself.",
         },
         "depth": {
             "type": "integer", "minimum": 1, "maximum": DEPTH_LIMIT,
@@ -50,7 +50,14 @@ struct ListFiles {
 fn run(call: &ToolCall) -> Result<ToolOutput, ToolError> {
     let asked: ListFiles = arguments(call)?;
     let path = beneath(asked.path.as_deref().unwrap_or("."))?;
-    let folder = super::workspace(call)?.folder(&path)?;
+    let workspace = super::workspace(call)?;
+    let metadata = workspace.metadata(&path)?;
+    // A file is listed by itself: a refusal would only send the model looking for its folder.
+    if metadata.is_file() {
+        let line = format!("{} ({})", show::safe(&path), size(metadata.len()));
+        return Ok(ToolOutput::text(line, show::count(1, "entry", "entries")));
+    }
+    let folder = workspace.folder(&path)?;
     let depth = asked.depth.unwrap_or(DEPTH_DEFAULT).clamp(1, DEPTH_LIMIT);
     let prefix = if path == "." {
         String::new()
@@ -71,6 +78,10 @@ fn run(call: &ToolCall) -> Result<ToolOutput, ToolError> {
         ));
     }
     Ok(ToolOutput::text(listing.lines.join("\n"), outcome))
+}
+
+fn size(bytes: u64) -> String {
+    show::count(bytes as usize, "byte", "bytes")
 }
 
 #[derive(Default)]
@@ -108,8 +119,8 @@ impl Listing {
                 self.lines
                     .push(format!("{prefix}{shown} (link, not followed)"));
             } else if metadata.is_file() {
-                let bytes = show::count(metadata.len() as usize, "byte", "bytes");
-                self.lines.push(format!("{prefix}{shown} ({bytes})"));
+                let size = size(metadata.len());
+                self.lines.push(format!("{prefix}{shown} ({size})"));
             } else {
                 self.lines
                     .push(format!("{prefix}{shown} (not a regular file)"));

@@ -287,7 +287,7 @@ async fn a_listing_is_sorted_and_cut_by_depth() {
         a/deep/er/
         a/deep/er/two.md (0 bytes)"#]]
     .assert_eq(&use_tool(folder.path(), "list_files", json!({"path": "a/deep"})).await);
-    expect!["conflict: `b.txt` is a file, not a folder"]
+    expect!["b.txt (5 bytes)"]
         .assert_eq(&use_tool(folder.path(), "list_files", json!({"path": "b.txt"})).await);
 }
 
