@@ -21,6 +21,7 @@ mod rows;
 mod schema;
 mod store;
 mod watch;
+mod wishes;
 mod writer;
 
 pub use chain::RowHash;

@@ -146,7 +146,8 @@ impl MemoryLog {
         })
     }
 
-    /// Puts a wish into the inbox of a run and returns its row number.
+    /// Puts a wish into the inbox of a run and returns its row number. A secret that this process
+    /// knows is masked in it.
     ///
     /// # Errors
     /// [`LogError::NoRun`], [`LogError::Closed`].
@@ -158,7 +159,7 @@ impl MemoryLog {
         }
         disk.inbox.push(StoredWish {
             run,
-            wish,
+            wish: crate::wishes::masked(wish),
             taken: false,
         });
         Ok(disk.inbox.len() as i64)

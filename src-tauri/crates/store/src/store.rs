@@ -24,6 +24,7 @@ use crate::reader::{self, Readers};
 use crate::rows;
 use crate::schema::{self, Access};
 use crate::watch::Changes;
+use crate::wishes;
 use crate::writer::{Work, Writer, WriterStats};
 
 /// How deep folders lie beneath the data folder that count as its own.
@@ -108,7 +109,8 @@ impl Store {
             .await
     }
 
-    /// Puts a wish into the inbox of a run and returns its row number.
+    /// Puts a wish into the inbox of a run and returns its row number. A secret that this process
+    /// knows is masked in it.
     ///
     /// # Errors
     /// [`LogError::NoRun`], and those of a write.
@@ -116,7 +118,7 @@ impl Store {
         self.write(|reply| {
             Box::new(WishWork {
                 run,
-                wish,
+                wish: wishes::masked(wish),
                 at,
                 id: 0,
                 reply,

@@ -1,9 +1,12 @@
 //! What every log has to do, whatever it keeps its facts in.
 
+use longrein_keys::{Known, SecretText};
+use longrein_protocol::agent::{Decision, PolicyRule};
 use longrein_protocol::body::NewBlob;
-use longrein_protocol::event::RunCancelled;
+use longrein_protocol::event::{RunCancelled, Verdict};
+use longrein_protocol::gate::{Always, Scope, Surface};
 use longrein_protocol::wish::Wish;
-use longrein_protocol::{BlobHash, RunId};
+use longrein_protocol::{ActionId, BlobHash, RunId};
 use longrein_store::{
     Append, Fault, FaultKind, Log, LogError, MemoryLog, Moment, RunAppend, Store,
 };
@@ -41,6 +44,7 @@ both! {
     blobs_come_back_whole_and_are_known_by_hash
     a_wish_is_there_until_an_event_answers_it
     a_wish_stays_when_its_append_is_refused
+    a_secret_in_a_wish_is_never_in_the_inbox
     lists_are_newest_first_and_go_on_page_by_page
     appends_in_flight_at_once_keep_their_order
 }
@@ -198,6 +202,77 @@ async fn a_wish_is_there_until_an_event_answers_it(log: &impl AnyLog) {
         [(second, Wish::Pause)]
     );
     assert_eq!(log.wishes(other.run).await.unwrap().len(), 1);
+}
+
+async fn a_secret_in_a_wish_is_never_in_the_inbox(log: &impl AnyLog) {
+    const SECRET: &str = "sk-wish>>/with\"quotes\\and=signs";
+    Known::of_process().learn(&SecretText::new(SECRET));
+    let (sample, _) = begun(log, 15).await;
+    let (text, action) = (format!("use {SECRET} now"), || ActionId("a-1".to_owned()));
+    let edit = serde_json::json!({ "key": SECRET }).to_string();
+    let rule = PolicyRule {
+        tool: None,
+        effect: None,
+        args: [("key".to_owned(), SECRET.to_owned())].into(),
+        path: Some(text.clone()),
+        host: Some(text.clone()),
+        command: Some(text.clone()),
+        decision: Decision::Allow,
+    };
+    let always = Always {
+        scope: Scope::Run,
+        rules: vec![rule],
+        tainted: false,
+    };
+    let from = Surface::Command;
+    let wishes = [
+        Wish::Say { text: text.clone() },
+        Wish::Give {
+            text: text.clone(),
+            attachments: Vec::new(),
+        },
+        Wish::Approve {
+            action: action(),
+            seen: BlobHash::of(b"seen"),
+            edit: Some(edit),
+            always: Some(always),
+            from,
+        },
+        Wish::Deny {
+            action: action(),
+            reason: text.clone(),
+            from,
+        },
+        Wish::Answer {
+            action: action(),
+            text: text.clone(),
+            from,
+        },
+        Wish::Settle {
+            action: action(),
+            verdict: Verdict::Happened,
+            result: Some(text.clone()),
+            from,
+        },
+        Wish::Accept {
+            accepted: false,
+            note: text.clone(),
+            from,
+        },
+    ];
+    for wish in wishes {
+        log.post(sample.run, wish, 5).await.unwrap();
+    }
+    let kept = log.wishes(sample.run).await.unwrap();
+    assert_eq!(kept.len(), 7);
+    let masked = format!("use {} now", "*".repeat(SECRET.len()));
+    assert_eq!(kept[0].1, Wish::Say { text: masked });
+    // A rule whose secret is masked would allow any text in its place.
+    assert!(matches!(&kept[2].1, Wish::Approve { always: None, .. }));
+    for (_, wish) in kept {
+        let written = serde_json::to_string(&wish).unwrap();
+        assert!(!written.contains("sk-wish"), "{written}");
+    }
 }
 
 async fn a_wish_stays_when_its_append_is_refused(log: &impl AnyLog) {

@@ -14,7 +14,7 @@ use rusqlite::{
 };
 
 /// Raised whenever the same bytes would be indexed differently.
-const FORMAT: i32 = 1;
+const FORMAT: i32 = 2;
 /// How long a process waits for another one that writes the same index.
 const BUSY_LIMIT: Duration = Duration::from_secs(20);
 /// How often it asks, where SQLite itself does not wait.
@@ -146,6 +146,8 @@ impl Index {
         connection.busy_timeout(BUSY_LIMIT)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
+        // What is forgotten is overwritten: it may have held a secret.
+        connection.pragma_update(None, "secure_delete", true)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let format: i32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if format != FORMAT {

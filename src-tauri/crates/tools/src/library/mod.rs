@@ -330,7 +330,8 @@ impl Shelves {
         hash: BlobHash,
         bytes: &[u8],
     ) -> Result<Content, DocumentError> {
-        let document = document::read(entry.kind, &self.name(entry), bytes)?;
+        let mut document = document::read(entry.kind, &self.name(entry), bytes)?;
+        document.mask(&longrein_keys::Known::of_process().masker());
         let paged = document.meta.pdf.is_some();
         let passages = passages::passages(&document.text, &document.hidden, paged);
         Ok(Content::Read(Box::new(Readable {

@@ -9,6 +9,7 @@ pub(super) mod tests;
 use std::ops::Range;
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use longrein_keys::Masker;
 use longrein_protocol::source::SourceMeta;
 
 /// The largest file that is read.
@@ -148,6 +149,22 @@ impl Document {
             text,
             hidden: Vec::new(),
             notes: Vec::new(),
+        }
+    }
+
+    /// Masks secrets in it. As many asterisks stand in the place of one as it had bytes, so that
+    /// ranges into the text stay true. The name of its file stays, since it is read by that.
+    pub(crate) fn mask(&mut self, masker: &Masker) {
+        let Self {
+            meta, text, notes, ..
+        } = self;
+        masker.text(text);
+        masker.text(&mut meta.title);
+        for words in meta.authors.iter_mut().chain(notes).chain(&mut meta.date) {
+            masker.text(words);
+        }
+        if let Some(url) = &mut meta.url {
+            masker.text(url);
         }
     }
 }

@@ -152,3 +152,35 @@ fn a_file_that_could_not_be_opened_is_tried_again() {
     let read = shelves.entered(entry(), None);
     assert!(read.settled && matches!(read.content, Content::Read(_)));
 }
+
+#[test]
+fn a_known_secret_in_a_document_is_not_in_the_index() {
+    const SECRET: &str = "sk-K3yInTheLibrary0123";
+    longrein_keys::Known::of_process().learn(&longrein_keys::SecretText::new(SECRET));
+    let place = Place::new(&[(
+        "setup.md",
+        &format!("# How {SECRET} came\n\nThe key is {SECRET} and apples follow."),
+    )]);
+    let masked = "*".repeat(SECRET.len());
+    let findings = place.search("apples");
+    let [passage] = &findings.passages[..] else {
+        panic!("{}", shown(&findings))
+    };
+    assert_eq!(passage.meta.title, format!("How {masked} came"));
+    assert!(
+        words(passage).ends_with(&format!("The key is {masked} and apples follow.")),
+        "{}",
+        words(passage)
+    );
+    let folder = place.outer.path().join("library-index");
+    let mut files = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        let lower = bytes.to_ascii_lowercase();
+        // The full-text index has each word by itself, in small letters.
+        let word = b"k3yinthelibrary0123";
+        assert!(!lower.windows(word.len()).any(|found| found == word));
+        files += 1;
+    }
+    assert!(files > 0);
+}
