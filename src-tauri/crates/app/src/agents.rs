@@ -223,7 +223,7 @@ fn read_file(path: &Path, origin: AgentOrigin) -> Result<AgentFile, AppError> {
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let limit = FILE_BYTES_MAX as u64 + 1;
-    std::fs::File::open(path)?
+    crate::given_file::open(path)?
         .take(limit)
         .read_to_string(&mut text)?;
     Ok(text)

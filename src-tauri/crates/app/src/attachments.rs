@@ -7,8 +7,8 @@ use longrein_protocol::body::NewBlob;
 use longrein_protocol::media::{MEDIA_ITEM_BYTES, MEDIA_ITEMS_PER_MESSAGE, MEDIA_REQUEST_BYTES};
 use longrein_protocol::{Media, RunId};
 
-use crate::Longrein;
 use crate::error::AppError;
+use crate::{Longrein, given_file};
 
 /// What was read of a person's files.
 #[derive(Debug, Default)]
@@ -88,15 +88,8 @@ fn bytes_of(file: &Path) -> Result<Vec<u8>, AppError> {
             "Check its path and that you may read it.",
         )
     };
-    // A pipe or a device would be waited for without end.
-    if !std::fs::metadata(file).map_err(unreadable)?.is_file() {
-        return Err(AppError::usage(
-            format!("The attachment {} is not a file.", file.display()),
-            "Give a file.",
-        ));
-    }
     let mut bytes = Vec::new();
-    let opened = std::fs::File::open(file).map_err(unreadable)?;
+    let opened = given_file::open(file).map_err(unreadable)?;
     let mut bounded = opened.take(MEDIA_ITEM_BYTES + 1);
     bounded.read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MEDIA_ITEM_BYTES {

@@ -11,6 +11,7 @@ mod error;
 mod feed;
 mod follow;
 pub mod fork;
+pub mod given_file;
 pub mod keys;
 mod live;
 pub mod mcp;

@@ -1,9 +1,10 @@
 //! Arguments as a person edits them: they have to satisfy the tool's schema before anything is
 //! said to the run.
 
-use std::fs::File;
 use std::io::Read as _;
+use std::path::Path;
 
+use longrein_app::given_file;
 use longrein_core::run::Run;
 use longrein_protocol::ToolSpec;
 use longrein_runtime::world::check_arguments;
@@ -37,7 +38,7 @@ pub fn file_text(file: &str, limit: u64) -> Result<String, Failure> {
         Failure::usage(format!("{file} can't be read: {error}."), remedy)
     };
     let mut text = String::new();
-    let opened = File::open(file).map_err(unreadable)?;
+    let opened = given_file::open(Path::new(file)).map_err(unreadable)?;
     let read = opened.take(limit + 1).read_to_string(&mut text);
     if read.map_err(unreadable)? as u64 > limit {
         let message = format!("{file} holds more than {} MB.", limit >> 20);

@@ -2,14 +2,16 @@
 //!
 //! It comes from a file and never from an argument or the value of a variable: other programs of
 //! the person can read both, and what is started inherits the latter. A file descriptor is a file
-//! too (`/dev/fd/3`), and so is what a manager of passwords writes into a pipe.
+//! too (`/dev/fd/3`), and so is what a shell hands over for `<(command)`. A pipe by its name is
+//! refused: without a writer it would be waited for without end.
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use longrein_keys::{KeyError, Passphrase, SecretText};
+
+use crate::given_file;
 
 /// The variable that names the file.
 pub const PASSPHRASE_VARIABLE: &str = "LONGREIN_PASSPHRASE_FILE";
@@ -25,7 +27,8 @@ const PASSPHRASE_MAX_BYTES: u64 = 4 * 1024;
 
 /// Where the passphrase lies. A pipe can be read once only, so what was read is kept.
 pub(super) struct Given {
-    file: Option<PathBuf>,
+    /// The variable that names the file, and the file.
+    file: Option<(&'static str, PathBuf)>,
     read: Mutex<Option<Passphrase>>,
 }
 
@@ -33,15 +36,20 @@ impl Given {
     /// As the environment of this process says.
     pub(super) fn of_process() -> Self {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let named = variable(PASSPHRASE_VARIABLE).map(PathBuf::from);
+        let named = variable(PASSPHRASE_VARIABLE).map(|file| (PASSPHRASE_VARIABLE, file.into()));
         let credential = || {
             let file = PathBuf::from(variable(CREDENTIALS_FOLDER)?).join(CREDENTIAL);
-            file.exists().then_some(file)
+            file.exists().then_some((CREDENTIALS_FOLDER, file))
         };
-        Self::in_file(named.or_else(credential))
+        Self::named(named.or_else(credential))
     }
 
+    #[cfg(test)]
     pub(super) fn in_file(file: Option<PathBuf>) -> Self {
+        Self::named(file.map(|file| (PASSPHRASE_VARIABLE, file)))
+    }
+
+    fn named(file: Option<(&'static str, PathBuf)>) -> Self {
         Self {
             file,
             read: Mutex::default(),
@@ -53,14 +61,14 @@ impl Given {
     /// # Errors
     /// When the file can't be read or holds none.
     pub(super) fn take(&self) -> Result<Option<Passphrase>, KeyError> {
-        let Some(file) = &self.file else {
+        let Some((variable, file)) = &self.file else {
             return Ok(None);
         };
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if read.is_none() {
-            *read = Some(first_line(file).map_err(|error| KeyError::File {
+            *read = Some(first_line(file).map_err(|error| KeyError::PassphraseFile {
+                variable,
                 path: file.clone(),
-                deed: "read",
                 cause: error.to_string(),
             })?);
         }
@@ -70,7 +78,7 @@ impl Given {
 
 fn first_line(file: &Path) -> io::Result<Passphrase> {
     let mut bytes = Vec::new();
-    File::open(file)?
+    given_file::open(file)?
         .take(PASSPHRASE_MAX_BYTES)
         .read_to_end(&mut bytes)?;
     let no_text = || io::Error::new(io::ErrorKind::InvalidData, "it is no text");
@@ -108,7 +116,10 @@ mod tests {
         for text in ["", "\n", "  \nnext\n"] {
             let (_folder, given) = given(text);
             let error = given.take().unwrap_err().to_string();
-            assert!(error.contains("it is empty"), "{error}");
+            assert!(
+                error.contains("LONGREIN_PASSPHRASE_FILE") && error.contains("it is empty"),
+                "{error}"
+            );
         }
     }
 }

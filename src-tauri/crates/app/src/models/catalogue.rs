@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::PoisonError;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Models;
 use crate::error::{AppError, AppErrorCode, sentence};
-use crate::{Longrein, own_file};
+use crate::{Longrein, given_file, own_file};
 
 /// The name of the file in the data folder that holds a refreshed price list.
 pub const PRICE_LIST_FILE: &str = "model-prices.json";
@@ -106,17 +106,21 @@ impl Longrein {
 
 fn read_file(path: &Path) -> Result<Vec<u8>, AppError> {
     let kept = "The list that was there is still in use.";
-    let size = fs::metadata(path).map(|metadata| metadata.len());
-    if size.is_ok_and(|size| size > PRICE_LIST_BYTES_MAX as u64) {
+    let unreadable = |error: io::Error| {
+        let message = format!("{} can't be read: {error}.", path.display());
+        AppError::usage(message, kept)
+    };
+    let mut json = Vec::new();
+    let opened = given_file::open(path).map_err(unreadable)?;
+    let mut bounded = opened.take(PRICE_LIST_BYTES_MAX as u64 + 1);
+    bounded.read_to_end(&mut json).map_err(unreadable)?;
+    if json.len() > PRICE_LIST_BYTES_MAX {
         return Err(AppError::usage(
             format!("{} is too large to be a price list.", path.display()),
             kept,
         ));
     }
-    fs::read(path).map_err(|error| {
-        let message = format!("{} can't be read: {error}.", path.display());
-        AppError::usage(message, kept)
-    })
+    Ok(json)
 }
 
 /// Checks a list whole and puts it in the place of the old one.

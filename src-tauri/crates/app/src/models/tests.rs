@@ -197,8 +197,10 @@ async fn a_price_list_is_checked_whole_before_it_takes_the_place_of_the_old_one(
         assert_eq!(error.code, AppErrorCode::Refused, "{error:?}");
         assert!(error.remedy.contains("still in use"), "{error:?}");
     }
-    let missing = app.refresh_prices(Some("/nowhere/list.json")).await;
-    assert_eq!(missing.unwrap_err().code, AppErrorCode::Usage);
+    for unfit in ["/nowhere/list.json", "/dev/zero"] {
+        let error = app.refresh_prices(Some(unfit)).await.unwrap_err();
+        assert_eq!(error.code, AppErrorCode::Usage, "{error:?}");
+    }
     assert_eq!(
         app.known_of("openai/m7").price.unwrap().value.input_usd,
         1.0
