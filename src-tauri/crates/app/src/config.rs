@@ -249,6 +249,11 @@ pub fn as_error(problems: &[Problem]) -> AppError {
 }
 
 impl ProviderConfig {
+    /// Whether its server is on this machine.
+    pub fn is_here(&self) -> bool {
+        provider::is_on_this_machine(&self.base_url)
+    }
+
     /// What the file says of the key, as [`longrein_keys::KeyStore::find`] asks for it.
     pub fn named_key(&self) -> Named<'_> {
         match &self.key {

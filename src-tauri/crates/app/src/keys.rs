@@ -8,6 +8,7 @@ mod place;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use longrein_keys::check::{self, Given, Oddity};
@@ -42,6 +43,8 @@ struct Inner {
     given: passphrase::Given,
     /// How a variable of the environment is read.
     variable: Variable,
+    /// Whether nobody is there who could give a passphrase.
+    asks_nobody: AtomicBool,
 }
 
 /// A variable of the environment; `None` when it is not set or empty.
@@ -85,6 +88,7 @@ impl Keys {
                 config,
                 given,
                 variable,
+                asks_nobody: AtomicBool::new(false),
             }),
         }
     }
@@ -100,6 +104,9 @@ impl Keys {
     }
 
     /// The key of a provider, with where it was found; `None` when it needs none or none is there.
+    /// A file that is not there yet is no failure for a server on this machine that the
+    /// configuration names no key for: hardly any needs one. Nor is a closed one that nobody is
+    /// there to open.
     ///
     /// # Errors
     /// When a key that the configuration names is not there, or what is kept can't be read.
@@ -115,9 +122,27 @@ impl Keys {
         match self.store().find(&wanted, &self.inner.variable).await {
             Err(error) if is_closed(&error) => {
                 let store = self.opened().await?;
-                store.find(&wanted, &self.inner.variable).await
+                match store.find(&wanted, &self.inner.variable).await {
+                    Err(error) if needs_none(config) && self.is_out_of_reach(&error) => Ok(None),
+                    found => found,
+                }
             }
             found => found,
+        }
+    }
+
+    /// From now on nobody can be asked for a passphrase: a provider that hardly
+    /// needs a key goes without one while the file is closed.
+    pub fn ask_nobody(&self) {
+        self.inner.asks_nobody.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether no person can help: there is no file to open, or nobody to open it.
+    fn is_out_of_reach(&self, error: &KeyError) -> bool {
+        match error.class() {
+            KeyErrorClass::NoFile => true,
+            KeyErrorClass::NeedsPassphrase => self.inner.asks_nobody.load(Ordering::Relaxed),
+            _ => false,
         }
     }
 
@@ -369,6 +394,12 @@ async fn open(store: &KeyStore, passphrase: Passphrase) -> Result<(), KeyError> 
         Err(KeyError::NoFile { .. }) => store.begin(passphrase).await,
         answer => answer,
     }
+}
+
+/// Whether a provider most likely takes no key: the configuration names none, and it is on this
+/// machine.
+fn needs_none(config: &ProviderConfig) -> bool {
+    config.named_key() == Named::Nothing && config.is_here()
 }
 
 /// Whether a passphrase would help.

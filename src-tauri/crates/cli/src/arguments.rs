@@ -38,10 +38,10 @@ Begin here:
 A run or an action may be named by the first letters of its id. With --json, each line of
 standard output is one event; progress goes to standard error.
 
-A provider is added in config.toml in the data folder:
-  [providers.local]
-  format = \"openai-chat\"
-  base_url = \"http://127.0.0.1:8080/v1\"
+Where answers come from:
+  longrein models add anthropic                    add a provider; longrein models lists its models
+  longrein keys set anthropic                      keep its key; longrein keys lists what is kept
+  longrein mcp add exa                             add a server of tools; longrein mcp lists them
 
 Exit status: 0 accepted, or finished where the agent sets no criteria; 1 failed, or answered
 before by somebody else; 2 usage; 3 waiting for you, with the command to go on printed;

@@ -7,6 +7,7 @@ use longrein_app::{AppError, Longrein, Options};
 use longrein_protocol::RunId;
 
 use crate::arguments::Arguments;
+use crate::ask;
 use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::text;
@@ -65,7 +66,11 @@ impl Context {
             pace: if watched { PACE } else { Duration::ZERO },
             surface: "command",
         };
-        Longrein::open(options)
+        let app = Longrein::open(options)?;
+        if !ask::somebody_is_there(&self.screen()) {
+            app.keys().ask_nobody();
+        }
+        Ok(app)
     }
 
     /// The data folder as the person named it.

@@ -78,7 +78,7 @@ fn assert_nowhere(secret: &str, folder: &Path, except: &[&str]) {
 }
 
 /// Runs a command with something on its standard input.
-fn given(mut command: Command, input: &str) -> Outcome {
+pub fn given(mut command: Command, input: &str) -> Outcome {
     command.stdin(Stdio::piped());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -201,7 +201,7 @@ fn run_and_look(home: &Home, agent: &str, prepare: &dyn Fn(&mut Command), in_env
     }
 }
 
-fn passphrase_in(home: &Home) -> PathBuf {
+pub fn passphrase_in(home: &Home) -> PathBuf {
     PathBuf::from(home.write("passphrase", &format!("{PASSPHRASE}\n")))
 }
 
@@ -240,7 +240,11 @@ fn a_key_from_the_encrypted_file_reaches_its_provider_and_nothing_else() {
     }
     assert!(home.data().join("secrets.age").exists());
     run_and_look(&home, &agent, &prepare, false);
-    // Without its passphrase the run is not begun, and it is said why.
+    // Without its passphrase a run that must have a key is not begun, and it is said why.
+    home.configure(&format!(
+        "{}key = \"secret:local\"\n\n[keys]\nstore = \"file\"\n",
+        provider.config()
+    ));
     let closed = home.run(&["run", &agent, "Again?"]);
     assert_eq!(closed.status, 2, "{closed}");
     assert!(closed.err.contains("passphrase is needed"), "{closed}");
@@ -390,6 +394,12 @@ fn a_key_is_never_taken_as_an_argument_and_not_repeated() {
         &["keys", "set", "anthropic", OTHER_KEY][..],
         &["keys", "set", OTHER_KEY],
         &["keys", "set", "anthropic", "--stdin", OTHER_KEY],
+        &["keys", "test", OTHER_KEY],
+        &["keys", "remove", OTHER_KEY],
+        &["models", OTHER_KEY],
+        &["models", "add", OTHER_KEY],
+        &["models", "test", OTHER_KEY],
+        &["run", "research", "Well?", "--model", OTHER_KEY],
     ] {
         let refused = home.run(words);
         assert_eq!(refused.status, 2, "{refused}");

@@ -127,7 +127,14 @@ fn help_teaches_and_completions_know_the_commands() {
     let home = Home::new();
     let help = home.run(&["--help"]);
     assert_eq!(help.status, 0, "{help}");
-    for words in ["longrein demo", "Exit status", "LONGREIN_HOME", "base_url"] {
+    for words in [
+        "longrein demo",
+        "Exit status",
+        "LONGREIN_HOME",
+        "longrein models add",
+        "longrein keys set",
+        "longrein mcp add",
+    ] {
         assert!(help.out.contains(words), "{words}: {help}");
     }
     for shell in ["bash", "zsh", "fish"] {

@@ -6,6 +6,7 @@ mod answers;
 mod attaching;
 mod bench;
 mod children;
+mod closed_keys;
 mod counting;
 mod crash;
 mod damage;

@@ -172,6 +172,17 @@ pub enum KeyError {
         cause: String,
     },
 
+    /// The file that is to hold the passphrase gives none.
+    #[error("The passphrase can't be read from {}, which {variable} names: {cause}.", path.display())]
+    PassphraseFile {
+        /// The variable of the environment that names it, or its folder.
+        variable: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
+
     /// The name of no secret.
     #[error(transparent)]
     Name(#[from] NotAName),
@@ -244,7 +255,9 @@ impl KeyError {
             | Self::BadVariable { .. }
             | Self::VariableNotSet { .. }
             | Self::SecretNotSet { .. } => KeyErrorClass::Mistake,
-            Self::File { .. } | Self::Failed { .. } => KeyErrorClass::System,
+            Self::File { .. } | Self::PassphraseFile { .. } | Self::Failed { .. } => {
+                KeyErrorClass::System
+            }
         }
     }
 
@@ -298,7 +311,10 @@ impl KeyError {
             }
             Self::Name(_) => "",
             Self::Unfit { why, .. } => why.remedy(),
-            Self::BadVariable { .. } | Self::VariableNotSet { .. } | Self::SecretNotSet { .. } => {
+            Self::PassphraseFile { .. }
+            | Self::BadVariable { .. }
+            | Self::VariableNotSet { .. }
+            | Self::SecretNotSet { .. } => {
                 return self.remedy_by_name();
             }
             Self::Failed { .. } => "Try again; if it stays so, choose an encrypted file for keys.",
@@ -310,6 +326,9 @@ impl KeyError {
     fn remedy_by_name(&self) -> String {
         let own = crate::environment::own_variable;
         match self {
+            Self::PassphraseFile { variable, .. } => format!(
+                "Let {variable} name a file that you may read and whose first line is the passphrase."
+            ),
             Self::BadVariable { variable, why } => format!(
                 "{} Then set {variable} again, or take it away.",
                 why.remedy()
@@ -333,6 +352,7 @@ impl KeyError {
             | Self::NoService { cause }
             | Self::Denied { cause }
             | Self::File { cause, .. }
+            | Self::PassphraseFile { cause, .. }
             | Self::Failed { cause, .. } => Some(cause),
             _ => None,
         }

@@ -173,6 +173,11 @@ fn base_url(reader: &mut Reader<'_>, path: &str, written: &At<String>) -> Option
     Some(url.as_str().trim_end_matches('/').to_owned())
 }
 
+/// Whether an address is on this machine.
+pub(super) fn is_on_this_machine(base_url: &str) -> bool {
+    Url::parse(base_url).is_ok_and(|url| is_loopback(&url))
+}
+
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),

@@ -244,3 +244,26 @@ async fn a_service_opens_the_file_with_the_passphrase_that_its_environment_gives
         .await;
     assert!(matches!(closed, Err(KeyError::NeedsPassphrase { .. })));
 }
+
+#[tokio::test]
+async fn a_closed_file_stops_no_server_on_this_machine_that_no_key_is_named_for() {
+    let (_folder, keys) = keys("file", &[]);
+    let config = keys.inner.config.get();
+    let of = async |name: &str| keys.of_provider(name, &config.providers[name]).await;
+    // There is no file yet.
+    assert_eq!(of("local").await.unwrap(), None);
+    assert!(matches!(of("team").await, Err(KeyError::NoFile { .. })));
+    keys.begin(Passphrase::new("four words of it"))
+        .await
+        .unwrap();
+    keys.lock().await.unwrap();
+    // As long as somebody may open it, it may hold a key for this server too.
+    let closed = of("local").await;
+    assert!(matches!(closed, Err(KeyError::NeedsPassphrase { .. })));
+    keys.ask_nobody();
+    assert_eq!(of("local").await.unwrap(), None);
+    for name in ["team", "openai"] {
+        let closed = of(name).await;
+        assert!(matches!(closed, Err(KeyError::NeedsPassphrase { .. })));
+    }
+}

@@ -2,10 +2,9 @@
 
 mod told;
 
-use longrein_app::keys::{KeyPlace, Keys};
+use longrein_app::keys::{KeyPlace, Keys, PASSPHRASE_VARIABLE};
 use longrein_app::{AppError, AppErrorCode, Longrein};
-use longrein_keys::check::looks_like_a_key;
-use longrein_keys::{Backend, Known, Passphrase, SecretText, Standing};
+use longrein_keys::{Backend, Passphrase, Standing};
 use serde_json::json;
 
 use crate::arguments::{self, KeysAction, KeysSet, KeysStore};
@@ -18,16 +17,16 @@ use crate::text;
 
 /// `keys …`.
 pub async fn keys(context: &Context, keys: arguments::Keys) -> Result<Status, Failure> {
-    if let Some(KeysAction::Set(set)) = &keys.action {
-        refuse_arguments(set)?;
-    }
     let app = context.open()?;
     if let Some(problem) = app.config_problem() {
         return Err(Failure::usage(problem.message, problem.remedy));
     }
     let mut screen = context.screen();
     match keys.action {
-        None | Some(KeysAction::List) => told::list(&app.keys().list().await, &mut screen),
+        None | Some(KeysAction::List) => {
+            open_if_closed(app.keys(), &mut screen).await?;
+            told::list(&app.keys().list().await, &mut screen)
+        }
         Some(KeysAction::Set(set)) => set_one(&app, set, &mut screen).await,
         Some(KeysAction::Remove(key)) => remove(&app, &key.name, &mut screen).await,
         Some(KeysAction::Test(key)) => test(&app, &key.name, &mut screen).await,
@@ -56,28 +55,6 @@ pub async fn open_for_runs(
         return Ok(());
     }
     open(app.keys(), &mut screen).await
-}
-
-/// A key among the words of a command is in the shell's history and in the list of processes.
-fn refuse_arguments(set: &KeysSet) -> Result<(), Failure> {
-    let known = Known::of_process();
-    let words = set.refused.iter().filter_map(|word| word.to_str());
-    known.learn_each(words.map(SecretText::new));
-    let is_a_key = looks_like_a_key(&set.name);
-    if is_a_key {
-        known.learn(&SecretText::new(set.name.as_str()));
-    }
-    if set.refused.is_empty() && !is_a_key {
-        return Ok(());
-    }
-    let name = if is_a_key { "NAME" } else { &set.name };
-    Err(Failure::usage(
-        "A key must not stand on the command line: other programs see it there, and the shell keeps it in its history. Nothing was kept.",
-        format!(
-            "Write: longrein keys set {}, which asks for it, or give it on standard input with --stdin. If this was the real one, replace it at the provider.",
-            text::plain(name)
-        ),
-    ))
 }
 
 async fn set_one(app: &Longrein, set: KeysSet, screen: &mut Screen) -> Result<Status, Failure> {
@@ -222,6 +199,11 @@ async fn choose(app: &Longrein, store: KeysStore, screen: &mut Screen) -> Result
         ));
     }
     let take_along = to != Backend::Memory && takes_along(keys, &store, screen).await?;
+    // What is closed can't be counted.
+    let staying = match take_along {
+        true => Some(0),
+        false => keys.list().await.kept,
+    };
     let chosen = match keys.choose(to, None, take_along).await {
         Err(error) if to == Backend::File && error.code == AppErrorCode::Locked => {
             let is_new = !keys.place().await.file_exists;
@@ -232,7 +214,7 @@ async fn choose(app: &Longrein, store: KeysStore, screen: &mut Screen) -> Result
     };
     let moved = chosen?;
     if screen.is_json() {
-        screen.json(&json!({"store": to, "was": from, "moved": moved.moved, "left_behind": moved.left_behind}))?;
+        screen.json(&json!({"store": to, "was": from, "moved": moved.moved, "left_behind": moved.left_behind, "staying": staying}))?;
         return Ok(Status::Done);
     }
     screen.result(&format!(
@@ -246,6 +228,7 @@ async fn choose(app: &Longrein, store: KeysStore, screen: &mut Screen) -> Result
         );
         screen.result(&format!("{count} moved from {}.", told::in_words(from)))?;
     }
+    told::staying(from, staying, screen);
     for name in &moved.left_behind {
         screen.say(&format!(
             "{name} could not be removed from {}: remove it there by hand.",
@@ -285,6 +268,14 @@ async fn takes_along(keys: &Keys, store: &KeysStore, screen: &mut Screen) -> Res
 }
 
 async fn change_passphrase(keys: &Keys, screen: &mut Screen) -> Result<Status, Failure> {
+    if !ask::somebody_is_there(screen) {
+        return Err(Failure::usage(
+            "A passphrase is changed on a terminal, and there is none.",
+            format!(
+                "Change it on one. The file that {PASSPHRASE_VARIABLE} names only opens the file of secrets, and has to hold the new one afterwards."
+            ),
+        ));
+    }
     let Some(old) = hidden::ask("Passphrase as it is:", screen).await? else {
         return Ok(Status::Cancelled);
     };
@@ -358,6 +349,12 @@ async fn open(keys: &Keys, screen: &mut Screen) -> Result<(), Failure> {
 
 /// A passphrase; a new one is asked for twice.
 async fn passphrase(is_new: bool, screen: &mut Screen) -> Result<Passphrase, Failure> {
+    if !ask::somebody_is_there(screen) {
+        return Err(Failure::usage(
+            "There is no terminal to ask for the passphrase on.",
+            format!("Write it into a file, and let the variable {PASSPHRASE_VARIABLE} name that."),
+        ));
+    }
     let prompt = if is_new {
         "New passphrase:"
     } else {

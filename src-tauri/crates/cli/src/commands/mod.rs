@@ -12,6 +12,7 @@ mod log;
 mod machine;
 mod mcp;
 mod models;
+mod no_key;
 mod read;
 mod resume;
 mod rules;
@@ -37,6 +38,7 @@ const DRIVING_THREADS: usize = 2;
 /// # Errors
 /// [`Failure`], with the exit status and what the person can do.
 pub fn run(context: &Context, command: Command) -> Result<Status, Failure> {
+    no_key::refuse(&command)?;
     match command {
         Command::Run(run) => driving(drive::run(context, run)),
         Command::Demo(demo) => driving(drive::demo(context, demo)),

@@ -134,7 +134,7 @@ impl Provider {
         let message = format!("{shown_url} {answered}{words}");
         let remedy = match class {
             ModelErrorClass::Auth => format!(
-                "Set LONGREIN_{}_API_KEY to a key of provider {name}, or check its credit and its right to this model.",
+                "Set a key of provider {name} in the settings or with: longrein keys set {name}. Or set the variable LONGREIN_{}_API_KEY, or check the key's credit and its right to this model.",
                 name.to_ascii_uppercase().replace('-', "_")
             ),
             ModelErrorClass::RateLimited => {

@@ -33,7 +33,7 @@ fn every_status_has_its_class_and_its_remedy() {
         r#"{"error":{"message":"Incorrect API key provided: sk-123","code":"invalid_api_key"}}"#,
         Class::Auth,
         expect![
-            "http://127.0.0.1:1/v1 answered 401: Incorrect API key provided: •••. Set LONGREIN_LOCAL_API_KEY to a key of provider local, or check its credit and its right to this model."
+            "http://127.0.0.1:1/v1 answered 401: Incorrect API key provided: •••. Set a key of provider local in the settings or with: longrein keys set local. Or set the variable LONGREIN_LOCAL_API_KEY, or check the key's credit and its right to this model."
         ],
     );
     check(
@@ -41,7 +41,7 @@ fn every_status_has_its_class_and_its_remedy() {
         "",
         Class::Auth,
         expect![
-            "http://127.0.0.1:1/v1 answered 403. Set LONGREIN_LOCAL_API_KEY to a key of provider local, or check its credit and its right to this model."
+            "http://127.0.0.1:1/v1 answered 403. Set a key of provider local in the settings or with: longrein keys set local. Or set the variable LONGREIN_LOCAL_API_KEY, or check the key's credit and its right to this model."
         ],
     );
     check(

@@ -1,6 +1,6 @@
 //! Keys in words: where each comes from, and what is wrong.
 
-use longrein_app::keys::{KeyLine, KeyList, KeyPlace, KeyUse};
+use longrein_app::keys::{KeyLine, KeyList, KeyPlace, KeyUse, PASSPHRASE_VARIABLE};
 use longrein_keys::{Backend, Found, Source, Standing};
 
 use crate::failure::{Failure, Status};
@@ -51,20 +51,38 @@ pub fn list(list: &KeyList, screen: &mut Screen) -> Result<Status, Failure> {
         for line in &list.keys {
             screen.json(line)?;
         }
-        return Ok(Status::Done);
+        say_place(&list.place, screen);
+        return Ok(seen(&list.place));
     }
+    let is_closed = is_closed_file(&list.place);
     for line in &list.keys {
-        tell(line, screen)?;
+        tell(line, is_closed, screen)?;
     }
-    if list.keys.is_empty() {
+    if list.keys.is_empty() && is_closed {
+        screen.result("No provider is configured.")?;
+    } else if list.keys.is_empty() {
         screen.result("No key is kept, and no provider is configured.")?;
         screen.result("Keep one with: longrein keys set anthropic")?;
     }
     say_place(&list.place, screen);
-    Ok(Status::Done)
+    Ok(seen(&list.place))
 }
 
-fn tell(line: &KeyLine, screen: &mut Screen) -> Result<(), Failure> {
+/// Whether there is an encrypted file that nothing is seen of.
+fn is_closed_file(place: &KeyPlace) -> bool {
+    let is_seen = matches!(place.standing, Some(Standing::Ready | Standing::New));
+    place.backend == Backend::File && !is_seen
+}
+
+/// A keychain that is not there keeps nothing; a file that can't be opened may keep anything.
+fn seen(place: &KeyPlace) -> Status {
+    match place.backend {
+        Backend::File => status(place),
+        Backend::Keychain | Backend::Memory => Status::Done,
+    }
+}
+
+fn tell(line: &KeyLine, is_closed: bool, screen: &mut Screen) -> Result<(), Failure> {
     let name = text::cell(&text::plain(&line.name), NAME_COLUMNS);
     let (shown, tone) = match (&line.found, &line.problem) {
         (Some(found), _) => {
@@ -73,6 +91,7 @@ fn tell(line: &KeyLine, screen: &mut Screen) -> Result<(), Failure> {
             (shown, Tone::Good)
         }
         (None, Some(_)) => ("missing".to_owned(), Tone::Bad),
+        (None, None) if is_closed && line.kept_as.is_some() => ("closed".to_owned(), Tone::Quiet),
         (None, None) => ("none".to_owned(), Tone::Quiet),
     };
     let shown = screen.result_painted(tone, &text::cell(&shown, KEY_COLUMNS));
@@ -122,7 +141,32 @@ fn say_place(place: &KeyPlace, screen: &mut Screen) {
             }
         };
         screen.say(words);
+        if place.backend == Backend::File {
+            screen.say(&format!(
+                "Its passphrase is asked for on a terminal; elsewhere it comes from the file that {PASSPHRASE_VARIABLE} names."
+            ));
+        }
     }
+}
+
+/// What stays in the place that keys were kept in before: how many, or nobody knows.
+pub fn staying(from: Backend, count: Option<u32>, screen: &mut Screen) {
+    let back = match from {
+        // What was there is gone with the process that kept it.
+        Backend::Memory => return,
+        Backend::Keychain => "keychain",
+        Backend::File => "file",
+    };
+    let what = match count {
+        Some(0) => return,
+        Some(1) => "1 secret stays".to_owned(),
+        Some(count) => format!("{} stay", text::counted(count, "secret")),
+        None => "What is kept stays".to_owned(),
+    };
+    screen.say(&format!(
+        "{what} in {}, to be used again after: longrein keys store {back}",
+        in_words(from)
+    ));
 }
 
 /// `keys store`.
