@@ -204,16 +204,14 @@ async fn a_wish_is_there_until_an_event_answers_it(log: &impl AnyLog) {
     assert_eq!(log.wishes(other.run).await.unwrap().len(), 1);
 }
 
-async fn a_secret_in_a_wish_is_never_in_the_inbox(log: &impl AnyLog) {
-    const SECRET: &str = "sk-wish>>/with\"quotes\\and=signs";
-    Known::of_process().learn(&SecretText::new(SECRET));
-    let (sample, _) = begun(log, 15).await;
-    let (text, action) = (format!("use {SECRET} now"), || ActionId("a-1".to_owned()));
-    let edit = serde_json::json!({ "key": SECRET }).to_string();
+/// Every wish that holds a person's words, with this secret among them.
+fn wishes_with(secret: &str) -> [Wish; 7] {
+    let (text, action) = (format!("use {secret} now"), || ActionId("a-1".to_owned()));
+    let edit = serde_json::json!({ "key": secret }).to_string();
     let rule = PolicyRule {
         tool: None,
         effect: None,
-        args: [("key".to_owned(), SECRET.to_owned())].into(),
+        args: [("key".to_owned(), secret.to_owned())].into(),
         path: Some(text.clone()),
         host: Some(text.clone()),
         command: Some(text.clone()),
@@ -225,7 +223,7 @@ async fn a_secret_in_a_wish_is_never_in_the_inbox(log: &impl AnyLog) {
         tainted: false,
     };
     let from = Surface::Command;
-    let wishes = [
+    [
         Wish::Say { text: text.clone() },
         Wish::Give {
             text: text.clone(),
@@ -259,8 +257,14 @@ async fn a_secret_in_a_wish_is_never_in_the_inbox(log: &impl AnyLog) {
             note: text.clone(),
             from,
         },
-    ];
-    for wish in wishes {
+    ]
+}
+
+async fn a_secret_in_a_wish_is_never_in_the_inbox(log: &impl AnyLog) {
+    const SECRET: &str = "sk-wish>>/with\"quotes\\and=signs";
+    Known::of_process().learn(&SecretText::new(SECRET));
+    let (sample, _) = begun(log, 15).await;
+    for wish in wishes_with(SECRET) {
         log.post(sample.run, wish, 5).await.unwrap();
     }
     let kept = log.wishes(sample.run).await.unwrap();
