@@ -115,8 +115,8 @@ async fn after_a_kill_no_process_of_six_busy_servers_is_left_at_the_next_start()
         .map_while(Result::ok)
         .any(|line| line.contains(STARTED));
     assert!(started, "the servers did not start");
-    // Each server, and the children of one.
-    assert!(started_by(holder.id()) >= SERVERS + 3);
+    // Each server, and two children of one: a shell may become its last child.
+    wait_until(|| started_by(holder.id()) >= SERVERS + 2).await;
     holder.kill().unwrap();
     holder.wait().unwrap();
     sweep(data.path()).unwrap();
