@@ -117,7 +117,7 @@ for (const [name, shot] of Object.entries(SHOTS)) {
   if (names.length > 0 && !names.includes(name)) continue;
   for (const theme of ['light', 'dark']) {
     const { page, faults } = await openScene(browser.context, server.address, shot.scene, { ...shot, theme });
-    await page.locator('nav').waitFor();
+    await page.getByRole('navigation', { name: 'Longrein' }).waitFor();
     if (shot.act) await shot.act(page);
     await frames(page);
     await page.screenshot({ path: join(folder, `${name}-${theme}.png`) });

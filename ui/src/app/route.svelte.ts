@@ -1,14 +1,30 @@
+/** A section of the settings, by its place in the address. */
+export type SettingsSection = 'appearance' | 'providers' | 'keys' | 'rules' | 'data' | 'about';
+
+/** The sections of the settings in their order. */
+export const SETTINGS_SECTIONS: readonly { id: SettingsSection; words: string }[] = [
+  { id: 'appearance', words: 'Appearance' },
+  { id: 'providers', words: 'Model providers' },
+  { id: 'keys', words: 'Keys' },
+  { id: 'rules', words: 'Rules' },
+  { id: 'data', words: 'Data' },
+  { id: 'about', words: 'About' },
+];
+
 /** Where the window is; kept in the address, so that a reload comes back to it. */
 export type Route =
   | { screen: 'runs' }
   | { screen: 'run'; run: string }
   | { screen: 'artifact'; run: string; path: string }
-  | { screen: 'settings' };
+  | { screen: 'settings'; section?: SettingsSection };
 
 export function parseRoute(hash: string): Route {
   const parts = hash.replace(/^#\/?/, '').split('/').map(decoded);
   const [screen, run, part, ...rest] = parts;
-  if (screen === 'settings') return { screen: 'settings' };
+  if (screen === 'settings') {
+    const section = SETTINGS_SECTIONS.find((entry) => entry.id === run)?.id;
+    return section ? { screen: 'settings', section } : { screen: 'settings' };
+  }
   if (screen === 'run' && run) {
     if (part === 'artifact' && rest.length > 0) return { screen: 'artifact', run, path: rest.join('/') };
     return { screen: 'run', run };
@@ -21,7 +37,7 @@ export function routeHash(route: Route): string {
     case 'runs':
       return '#/runs';
     case 'settings':
-      return '#/settings';
+      return route.section ? `#/settings/${route.section}` : '#/settings';
     case 'run':
       return `#/run/${encodeURIComponent(route.run)}`;
     case 'artifact':

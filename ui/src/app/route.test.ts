@@ -5,6 +5,7 @@ describe('the address of a screen', () => {
   it.each<Route>([
     { screen: 'runs' },
     { screen: 'settings' },
+    { screen: 'settings', section: 'keys' },
     { screen: 'run', run: '01JE7' },
     { screen: 'artifact', run: '01JE7', path: 'site/index page.html' },
     { screen: 'artifact', run: 'a/b', path: '50%.html' },
