@@ -11,6 +11,7 @@ use longrein_protocol::view::ContextPart;
 use longrein_protocol::{Body, Media};
 
 use crate::dialect::{AnswerForm, Dialect, End, Head, Message, Parameters, Place, Speaker};
+use crate::index;
 use crate::run::{BYTES_PER_TOKEN, Run};
 use messages::Laying;
 
@@ -266,6 +267,7 @@ pub fn side_request(
         model: name,
         system,
         tools: &[],
+        index: "",
     });
     let mut bytes: String = head.into_iter().map(|(_, piece)| piece).collect();
     let question = Message::user(question);
@@ -304,6 +306,7 @@ fn head(run: &Run, dialect: &dyn Dialect) -> Vec<Piece> {
         model,
         system: system.trim_end(),
         tools: &run.tools,
+        index: &index::text(&run.index),
     });
     let pieces = head.into_iter();
     pieces

@@ -15,6 +15,9 @@ pub struct Head<'a> {
     pub system: &'a str,
     /// The tools, in order.
     pub tools: &'a [ToolSpec],
+    /// What there is besides, which the model is not shown before it asks; empty where there is
+    /// nothing. It follows the harness's rules and the agent's instructions.
+    pub index: &'a str,
 }
 
 /// One message of the conversation, as plain text: origins and fences are already in it.

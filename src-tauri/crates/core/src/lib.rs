@@ -7,6 +7,7 @@ pub mod compact;
 pub mod compile;
 pub mod dialect;
 pub mod evidence;
+pub mod index;
 pub mod passage;
 pub mod policy;
 pub mod run;

@@ -8,6 +8,12 @@ pub(crate) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
+/// A text as it stands between the quotes of JSON.
+pub(crate) fn inside(text: &str) -> String {
+    let quoted = quoted(text);
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
 /// An item's bytes as an address that holds them, as JSON. Base64 and media types need no escapes.
 pub(crate) fn data_url(media: &Attached) -> String {
     format!(r#""data:{};base64,{}""#, media.media_type, media.base64)

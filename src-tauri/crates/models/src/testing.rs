@@ -231,6 +231,7 @@ pub fn body(
         model: "any",
         system: "Be\nbrief",
         tools: &tools(),
+        index: "",
     });
     let mut bytes: String = head.into_iter().map(|(_, piece)| piece).collect();
     let mut after: Option<Speaker> = None;

@@ -139,6 +139,28 @@ pub struct ToolSpec {
     pub recovery: Recovery,
 }
 
+/// A line of the index: something that a model is not shown before it asks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct IndexLine {
+    /// What it is of.
+    pub kind: IndexKind,
+    /// The name of the server or of the skill.
+    pub name: String,
+    /// What it is, in one line. The words are the harness's or of what a person approved; of
+    /// whoever else it holds names alone.
+    pub text: String,
+}
+
+/// What a line of the index is of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IndexKind {
+    /// A server with tools that are not in the request.
+    Server,
+    /// A skill whose body is not in the request.
+    Skill,
+}
+
 impl ToolSpec {
     /// The longest name that providers accept.
     pub const WIRE_NAME_LIMIT: usize = 64;

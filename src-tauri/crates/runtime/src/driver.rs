@@ -395,10 +395,11 @@ impl Driver {
     pub(crate) async fn reveal(&mut self) -> Result<(), DriveError> {
         match self.ports.world.open_tools(&self.run).await {
             Ok(opened) => {
-                let tools = opened.specs();
+                let (tools, index) = (opened.specs(), opened.index().to_vec());
                 self.tools = Some(Arc::new(opened));
-                if self.run.tools_owed || tools != self.run.tools {
-                    self.record(ToolsRevealed { tools })?;
+                let is_known = tools == self.run.tools && index == self.run.index;
+                if self.run.tools_owed || !is_known {
+                    self.record(ToolsRevealed { tools, index })?;
                 }
                 Ok(())
             }

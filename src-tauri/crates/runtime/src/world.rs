@@ -10,6 +10,7 @@ use longrein_protocol::agent::PolicyRule;
 use longrein_protocol::event::Price;
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::media::Takes;
+use longrein_protocol::tool::IndexLine;
 use longrein_protocol::{BlobHash, ToolSpec};
 
 use crate::effects::parse_arguments;
@@ -158,6 +159,7 @@ pub enum BadCall {
 pub struct ToolBox {
     tools: Vec<Entry>,
     by_wire_name: HashMap<String, usize>,
+    index: Vec<IndexLine>,
 }
 
 struct Entry {
@@ -199,6 +201,16 @@ impl ToolBox {
         self.by_wire_name.insert(wire, self.tools.len());
         self.tools.push(Entry { tool, spec, schema });
         Ok(())
+    }
+
+    /// Adds a line to the index: something that the model is not shown before it asks.
+    pub fn tell(&mut self, line: IndexLine) {
+        self.index.push(line);
+    }
+
+    /// The index, in order.
+    pub fn index(&self) -> &[IndexLine] {
+        &self.index
     }
 
     /// The specifications, in order.

@@ -5,12 +5,12 @@ use longrein_protocol::block::{Block, StopReason};
 use longrein_protocol::event::{
     AcceptanceResolved, ArtifactPublished, ContextCompacted, ContextCompiled, Event, ModelFailed,
     ModelRequested, ModelResponded, Outcome, Payload, PolicyChanged, ResumeReason, RunCreated,
-    RunFinished, RunHandedOff, RunResumed, SideRequested, SourceCaptured, TurnStarted,
-    VerificationFinished,
+    RunFinished, RunHandedOff, RunResumed, SideRequested, SourceCaptured, ToolsRevealed,
+    TurnStarted, VerificationFinished,
 };
 use longrein_protocol::source::{PlanItem, SourceRecord};
 use longrein_protocol::view::KnotShape;
-use longrein_protocol::{Body, Millis, ToolErrorClass, ToolSpec};
+use longrein_protocol::{Body, Millis, ToolErrorClass};
 
 use super::actions::harness_result;
 use super::{
@@ -50,7 +50,7 @@ impl Run {
                 }));
             }
             Payload::TurnFinished(_) => self.claim = false,
-            Payload::ToolsRevealed(revealed) => self.revealed(&revealed.tools),
+            Payload::ToolsRevealed(revealed) => self.revealed(revealed),
             Payload::ContextCompiled(compiled) => self.compiled(compiled),
             Payload::ContextCompacted(compacted) => self.compacted(compacted),
             Payload::ModelRequested(requested) => self.requested(requested),
@@ -155,9 +155,12 @@ impl Run {
         self.knot(knot);
     }
 
-    fn revealed(&mut self, tools: &[ToolSpec]) {
-        self.front_changed |= self.tools != tools;
-        self.tools = tools.to_vec();
+    /// Other tools make a new front. Other lines of the index don't: the front stays until it is
+    /// made anew for another reason.
+    fn revealed(&mut self, revealed: &ToolsRevealed) {
+        self.front_changed |= self.tools != revealed.tools;
+        self.tools.clone_from(&revealed.tools);
+        self.index.clone_from(&revealed.index);
         self.tools_owed = false;
     }
 

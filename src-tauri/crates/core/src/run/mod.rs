@@ -23,6 +23,7 @@ use longrein_protocol::block::StopReason;
 use longrein_protocol::event::{Fragment, Limit, Limits, RunCreated};
 use longrein_protocol::gate::StandingRule;
 use longrein_protocol::source::{CriterionResult, PlanItem, SourceRecord};
+use longrein_protocol::tool::IndexLine;
 use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, BlobHash, Media, Millis, RunId, ToolSpec};
 
@@ -67,8 +68,11 @@ pub struct Run {
     pub phase: Phase,
     /// Turns so far.
     pub turns: u32,
-    /// The tools, as last revealed.
+    /// The tools that stand in requests, as last revealed.
     pub tools: Vec<ToolSpec>,
+    /// What is there besides, as last revealed. The front of a request keeps the lines that it
+    /// began with until it is made anew.
+    pub index: Vec<IndexLine>,
     /// Whether the tools were never revealed.
     pub tools_owed: bool,
     /// The request of the current step.

@@ -336,7 +336,10 @@ fn undoable(receipt: Option<&str>) -> Shown {
     tools[1].recovery.undo_tool = Some("mark".to_owned());
     tools[1].recovery.undo_argument = Some("id".to_owned());
     Shown::of(base)
-        .then(ToolsRevealed { tools })
+        .then(ToolsRevealed {
+            tools,
+            ..ToolsRevealed::default()
+        })
         .line("propose a=post")
         .line("decide a allow")
         .line("start a")

@@ -58,6 +58,7 @@ fn payload(line: &str) -> Payload {
         .into(),
         "reveal" => ToolsRevealed {
             tools: rest.split(' ').map(tool).collect(),
+            ..ToolsRevealed::default()
         }
         .into(),
         "compiled" => ContextCompiled {

@@ -86,17 +86,30 @@ impl Dialect for AnthropicDialect {
             }
         };
         // An empty block is refused.
+        let block = |text: &str| format!(r#"{{"type":"text","text":{}"#, quoted(text));
         let system = match head.system.trim() {
             "" => String::new(),
-            _ => format!(
-                r#","system":[{{"type":"text","text":{}{MARK}}}]"#,
-                quoted(head.system)
-            ),
+            _ => format!(r#","system":[{}"#, block(head.system)),
+        };
+        let index = match (system.is_empty(), head.index) {
+            (_, "") => String::new(),
+            (true, index) => format!(r#","system":[{}"#, block(index)),
+            (false, index) => format!("}},{}", block(index)),
+        };
+        let close = match system.is_empty() && index.is_empty() {
+            true => String::new(),
+            false => format!("{MARK}}}]"),
+        };
+        let end = format!(r#"{close},"messages":["#);
+        let (system, index) = match index.is_empty() {
+            true => (system + &end, index),
+            false => (system, index + &end),
         };
         [
             (Section::System, opening),
             (Section::Tools, tools),
-            (Section::System, format!(r#"{system},"messages":["#)),
+            (Section::System, system),
+            (Section::Index, index),
         ]
         .into_iter()
         .filter(|(_, piece)| !piece.is_empty())

@@ -280,6 +280,7 @@ fn a_tool_whose_schema_would_be_refused_does_not_lose_the_request() {
         model: "m",
         system: "",
         tools: &[choice],
+        index: "",
     });
     let bytes: String = head.into_iter().map(|(_, piece)| piece).collect();
     expect![[r#"{"model":"m","stream":true,"tools":[{"name":"choose","description":"Does \"choose\"","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}],"messages":["#]].assert_eq(&bytes);

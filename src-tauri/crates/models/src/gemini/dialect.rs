@@ -131,12 +131,23 @@ impl GeminiDialect {
 
 impl Dialect for GeminiDialect {
     fn head(&self, head: Head<'_>) -> Vec<(Section, String)> {
+        let part = |text: &str| format!(r#"{{"text":{}}}"#, quoted(text));
         let system = match head.system.trim() {
             "" => String::new(),
-            _ => format!(
-                r#""systemInstruction":{{"parts":[{{"text":{}}}]}},"#,
-                quoted(head.system)
-            ),
+            _ => part(head.system),
+        };
+        let index = match (system.is_empty(), head.index) {
+            (_, "") => String::new(),
+            (true, index) => part(index),
+            (false, index) => format!(",{}", part(index)),
+        };
+        let (open, close) = match system.is_empty() && index.is_empty() {
+            true => ("", ""),
+            false => (r#""systemInstruction":{"parts":["#, "]},"),
+        };
+        let (system, index) = match index.is_empty() {
+            true => (format!("{{{open}{system}{close}"), index),
+            false => (format!("{{{open}{system}"), index + close),
         };
         let tools = match head.tools {
             [] => String::new(),
@@ -146,7 +157,8 @@ impl Dialect for GeminiDialect {
             ),
         };
         [
-            (Section::System, format!("{{{system}")),
+            (Section::System, system),
+            (Section::Index, index),
             (Section::Tools, tools),
             (Section::System, r#""contents":["#.to_owned()),
         ]

@@ -272,6 +272,7 @@ fn a_schema_is_cut_to_what_the_api_knows() {
         model: "m",
         system: "",
         tools: &[tool("count", schema)],
+        index: "",
     });
     let bytes: String = head.into_iter().map(|(_, piece)| piece).collect();
     expect![[r#"{"tools":[{"functionDeclarations":[{"name":"count","description":"Does \"count\"","parametersJsonSchema":{"properties":{"n":{"enum":[1],"type":"integer"}},"type":"object"}}]}],"contents":["#]].assert_eq(&bytes);

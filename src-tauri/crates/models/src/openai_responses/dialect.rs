@@ -12,7 +12,7 @@ use longrein_protocol::{MediaKind, ToolSpec};
 use serde_json::Value;
 
 use crate::ids::IdShape;
-use crate::json::{data_url, object_schema, quoted, temperature};
+use crate::json::{data_url, inside, object_schema, quoted, temperature};
 use crate::openai_chat::{file_name, said_failure};
 use crate::openai_names::Family;
 
@@ -55,14 +55,24 @@ impl Dialect for ResponsesDialect {
                 tools.iter().map(tool).collect::<Vec<_>>().join(",")
             ),
         };
-        let instructions = match head.system {
-            "" => String::new(),
-            system => format!(r#","instructions":{}"#, quoted(system)),
+        let (system, index) = match (head.system, head.index) {
+            ("", "") => (r#","input":["#.to_owned(), String::new()),
+            (system, "") => {
+                let instructions = quoted(system);
+                let system = format!(r#","instructions":{instructions},"input":["#);
+                (system, String::new())
+            }
+            (system, index) => {
+                let gap = if system.is_empty() { "" } else { r"\n\n" };
+                let system = format!(r#","instructions":"{}"#, inside(system));
+                (system, format!(r#"{gap}{}","input":["#, inside(index)))
+            }
         };
         [
             (Section::System, opening),
             (Section::Tools, tools),
-            (Section::System, format!(r#"{instructions},"input":["#)),
+            (Section::System, system),
+            (Section::Index, index),
         ]
         .into_iter()
         .filter(|(_, piece)| !piece.is_empty())

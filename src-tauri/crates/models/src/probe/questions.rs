@@ -85,6 +85,7 @@ impl<'a> Question<'a> {
             model,
             system: self.system,
             tools: &self.tools,
+            index: "",
         });
         let mut body: String = head.into_iter().map(|(_, piece)| piece).collect();
         let place = Place {

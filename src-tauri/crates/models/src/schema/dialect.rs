@@ -9,7 +9,7 @@ use longrein_core::dialect::{Dialect, End, Head, Message, Parameters, Place, Sai
 use longrein_protocol::event::Section;
 
 use super::grammar;
-use crate::json::{quoted, sendable_arguments};
+use crate::json::{inside, quoted, sendable_arguments};
 use crate::openai_chat::ChatDialect;
 
 /// What follows a result. A small model that is not told so asks for the same again and again
@@ -49,13 +49,20 @@ impl Dialect for SchemaDialect {
             r#","response_format":{{"type":"json_schema","json_schema":{{"name":"reply","strict":true,"schema":{}}}}}"#,
             grammar::of(head.tools)
         );
-        let tools = format!(r#"{}"}}"#, inside(&grammar::explained(head.tools)));
-        vec![
+        let tools = inside(&grammar::explained(head.tools));
+        let mut pieces = vec![
             (Section::System, opening),
             (Section::Tools, format),
             (Section::System, system),
-            (Section::Tools, tools),
-        ]
+        ];
+        match head.index {
+            "" => pieces.push((Section::Tools, format!(r#"{tools}"}}"#))),
+            index => {
+                pieces.push((Section::Tools, tools));
+                pieces.push((Section::Index, format!(r#"\n\n{}"}}"#, inside(index))));
+            }
+        }
+        pieces
     }
 
     fn placed(&self, place: Place, message: &Message) -> String {
@@ -82,11 +89,6 @@ fn role(speaker: Speaker) -> &'static str {
 }
 
 /// A text as it stands inside of a JSON text.
-fn inside(text: &str) -> String {
-    let quoted = quoted(text);
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
 fn words(message: &Message) -> String {
     match message {
         Message::User { text, .. } => text.clone(),

@@ -60,6 +60,7 @@ fn a_question_on_the_side_is_answered_in_plain_words() {
             model: "m",
             system: "Sum up.",
             tools: &[],
+            index: "",
         },
     );
     let bytes: String = head.into_iter().map(|(_, piece)| piece).collect();

@@ -88,7 +88,10 @@ impl Play {
             "effect": "read", "repeat": "repeatable", "timeout_ms": 1, "result_tokens": 100,
         });
         let tools: Vec<ToolSpec> = vec![serde_json::from_value(look).unwrap()];
-        play.tell(ToolsRevealed { tools });
+        play.tell(ToolsRevealed {
+            tools,
+            ..ToolsRevealed::default()
+        });
         play
     }
 
@@ -345,7 +348,10 @@ impl Play {
         self.tell(RunResumed {
             why: ResumeReason::Asked,
         });
-        self.tell(ToolsRevealed { tools });
+        self.tell(ToolsRevealed {
+            tools,
+            ..ToolsRevealed::default()
+        });
     }
 
     fn compact(&mut self) {

@@ -16,7 +16,7 @@ use longrein_protocol::event::{
     ModelRequested, ModelResponded, RunCreated, Section, ToolsRevealed, TurnStarted, TurnSteered,
 };
 use longrein_protocol::gate::{ActionFacts, Actor};
-use longrein_protocol::tool::{Effect, Repeat};
+use longrein_protocol::tool::{Effect, IndexKind, IndexLine, Repeat};
 use longrein_protocol::{
     ActionId, BlobHash, Body, Event, Payload, RunId, ToolErrorClass, ToolSpec,
 };
@@ -26,10 +26,20 @@ fn text(words: &str) -> Body {
     Body::Text(words.to_owned())
 }
 
+fn server(name: &str, text: &str) -> IndexLine {
+    IndexLine {
+        kind: IndexKind::Server,
+        name: name.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
 /// A run that is told step by step, with the requests of a format.
 struct Story<'d> {
     run: Run,
     dialect: &'d dyn Dialect,
+    /// The index that the first request began with.
+    index: Vec<IndexLine>,
     /// The bytes of the last request up to its tail.
     front: String,
 }
@@ -39,6 +49,7 @@ impl<'d> Story<'d> {
         let mut story = Self {
             run: Run::default(),
             dialect,
+            index: vec![server("lab", "12 tools, such as weigh \"it\"")],
             front: String::new(),
         };
         let agent =
@@ -68,8 +79,16 @@ impl<'d> Story<'d> {
             title: String::new(),
             attachments: Vec::new(),
         });
-        story.tell(ToolsRevealed { tools });
+        let index = story.index.clone();
+        story.tell(ToolsRevealed { tools, index });
         story
+    }
+
+    /// There is more than the model was told of.
+    fn more(&mut self) {
+        let tools = self.run.tools.clone();
+        let index = vec![server("lab", "13 tools"), server("arm", "20 tools")];
+        self.tell(ToolsRevealed { tools, index });
     }
 
     fn tell(&mut self, payload: impl Into<Payload>) {
@@ -119,9 +138,16 @@ impl<'d> Story<'d> {
 
         let mut anew = self.run.clone();
         anew.fragments.clear();
+        anew.index.clone_from(&self.index);
         let whole = compile(&anew, self.dialect, &known);
         assert_eq!(whole.keep, 0);
         assert_eq!(bytes, Self::bytes(&anew, &whole).0);
+        let listed = whole
+            .add
+            .iter()
+            .filter(|piece| piece.part == Section::Index);
+        let listed: String = listed.map(|piece| piece.text.as_str()).collect();
+        assert!(listed.contains(r#"weigh \"it\""#), "{listed}");
 
         self.front = bytes[..frozen].to_owned();
         let add = compiled.add.iter().map(|piece| Fragment {
@@ -210,7 +236,7 @@ fn call(id: &str) -> Block {
     }
 }
 
-/// Four requests: after words, after two results at once, after a person who speaks behind a
+/// Four requests, with an index that changes in the middle and stays in them as it was: after words, after two results at once, after a person who speaks behind a
 /// result, and after one more result.
 fn tell(dialect: &dyn Dialect) {
     let mut story = Story::new(dialect);
@@ -219,6 +245,7 @@ fn tell(dialect: &dyn Dialect) {
     story.act("a", None);
     story.act("b", Some(ToolErrorClass::Failed));
     story.ask();
+    story.more();
     story.reply(vec![call("c")], StopReason::ToolUse);
     story.act("c", None);
     story.tell(TurnSteered {

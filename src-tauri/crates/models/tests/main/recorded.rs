@@ -59,6 +59,7 @@ fn body(dialect: &dyn Dialect, format: Format, steps: &[Step], number: usize) ->
         model: recorded::model(format),
         system: "Be brief.",
         tools: &tools,
+        index: "",
     });
     let mut bytes: String = head.into_iter().map(|(_, piece)| piece).collect();
     let mut after = None;

@@ -6,15 +6,18 @@ use crate::block::{Block, ModelErrorClass, StopReason, Usage};
 use crate::body::{BlobHash, Body};
 use crate::ids::Millis;
 use crate::media::{Media, Takes};
-use crate::tool::ToolSpec;
+use crate::tool::{IndexLine, ToolSpec};
 
 use super::Price;
 
 /// See [`super::Payload::ToolsRevealed`].
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ToolsRevealed {
-    /// All tools, in the order in which the request lists them.
+    /// The tools that stand in the request, in its order.
     pub tools: Vec<ToolSpec>,
+    /// What is there besides, one line each, in the order of the request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub index: Vec<IndexLine>,
 }
 
 /// See [`super::Payload::ContextCompiled`]. The body is the first `keep` fragments of the request

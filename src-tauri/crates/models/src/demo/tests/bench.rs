@@ -65,6 +65,7 @@ impl Bench {
             model: "researcher",
             system: "rules",
             tools: &self.tools,
+            index: "",
         });
         let mut body: String = head.into_iter().map(|(_, bytes)| bytes).collect();
         let tail = Message::user("[harness] step 1 of 80");

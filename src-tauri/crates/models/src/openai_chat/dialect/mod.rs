@@ -9,7 +9,7 @@ use longrein_protocol::event::Section;
 use longrein_protocol::{MediaKind, ToolSpec};
 
 use super::quirks::{self, LimitName, Quirks, Returns, ThinkingSwitch};
-use crate::json::{data_url, object_schema, quoted, sendable_arguments, temperature};
+use crate::json::{data_url, inside, object_schema, quoted, sendable_arguments, temperature};
 use crate::openai_names::Family;
 
 /// The OpenAI Chat Completions format, with the quirks of one server.
@@ -224,13 +224,18 @@ impl Dialect for ChatDialect {
             ),
         };
         let system = format!(
-            r#","messages":[{{"role":"system","content":{}}}"#,
-            quoted(head.system)
+            r#","messages":[{{"role":"system","content":"{}"#,
+            inside(head.system)
         );
+        let (system, index) = match head.index {
+            "" => (format!(r#"{system}"}}"#), String::new()),
+            index => (system, format!(r#"\n\n{}"}}"#, inside(index))),
+        };
         [
             (Section::System, self.opening(head.model)),
             (Section::Tools, tools),
             (Section::System, system),
+            (Section::Index, index),
         ]
         .into_iter()
         .filter(|(_, piece)| !piece.is_empty())

@@ -51,6 +51,7 @@ fn head_messages_and_closing_make_one_json_body() {
         model: "any",
         system: "Be\nbrief",
         tools: &tools,
+        index: "",
     });
     let parts: Vec<Section> = head.iter().map(|(part, _)| *part).collect();
     assert_eq!(parts, [Section::System, Section::Tools, Section::System]);
@@ -72,6 +73,7 @@ fn without_tools_the_key_is_left_out() {
         model: "m",
         system: "",
         tools: &[],
+        index: "",
     });
     assert_eq!(head.len(), 2);
     assert!(head.iter().all(|(part, _)| *part == Section::System));
