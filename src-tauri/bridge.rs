@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 use tauri_specta::{Event, collect_commands, collect_events};
 
-use crate::commands::{act, answer, files, keys, rules, runs, settings, window};
+use crate::commands::skills::{DropHovers, SkillOffered, SkillsChanged};
+use crate::commands::{act, answer, files, keys, rules, runs, settings, skills, window};
 
 /// What a command answers when it can't do what was asked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Type)]
@@ -134,11 +135,24 @@ pub fn builder() -> tauri_specta::Builder<tauri::Wry> {
             keys::begin_keys,
             keys::change_passphrase,
             keys::lock_keys,
+            skills::list_skills,
+            skills::review_skill,
+            skills::approve_skill,
+            skills::install_skill,
+            skills::decline_skill,
+            skills::remove_skill,
+            skills::choose_skill,
             window::request_quit,
             window::quit,
             window::window_ready,
         ])
-        .events(collect_events![QuitAsked, OpenRun])
+        .events(collect_events![
+            QuitAsked,
+            OpenRun,
+            SkillOffered,
+            DropHovers,
+            SkillsChanged,
+        ])
 }
 
 #[cfg(test)]

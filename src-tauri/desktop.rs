@@ -12,6 +12,7 @@ use longrein_protocol::wish::Wish;
 use longrein_store::Log as _;
 
 use crate::bridge::BridgeError;
+use crate::commands::skills::Offers;
 use crate::quit::Leaving;
 use crate::run_list::RunList;
 use crate::subscriptions::Subscriptions;
@@ -28,6 +29,7 @@ pub struct Desktop {
     subscriptions: Subscriptions,
     leaving: Leaving,
     to_open: Mutex<Option<RunId>>,
+    offers: Offers,
 }
 
 impl Desktop {
@@ -39,6 +41,7 @@ impl Desktop {
             subscriptions: Subscriptions::default(),
             leaving: Leaving::default(),
             to_open: Mutex::default(),
+            offers: Offers::default(),
         }
     }
 
@@ -55,6 +58,11 @@ impl Desktop {
     /// What the window follows.
     pub fn subscriptions(&self) -> &Subscriptions {
         &self.subscriptions
+    }
+
+    /// Skills that wait for a person's yes.
+    pub fn offers(&self) -> &Offers {
+        &self.offers
     }
 
     /// Whether the app is on its way out.

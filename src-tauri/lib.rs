@@ -7,6 +7,7 @@ mod bridge;
 mod choices;
 mod commands;
 mod desktop;
+mod drag;
 mod quit;
 mod run_list;
 mod signals;
@@ -71,10 +72,12 @@ pub fn run() -> ExitCode {
             bridge.mount_events(app);
             set_up(app, arguments)
         })
-        .on_window_event(|window, event| {
-            if let WindowEvent::CloseRequested { api, .. } = event {
+        .on_window_event(|window, event| match event {
+            WindowEvent::CloseRequested { api, .. } => {
                 window::close_requested(window.app_handle(), api);
             }
+            WindowEvent::DragDrop(event) => drag::over(window.app_handle(), event),
+            _ => {}
         })
         .build(context);
     match built {
@@ -107,7 +110,10 @@ fn set_up(app: &mut App, arguments: Arguments) -> Result<(), Box<dyn std::error:
     tauri::async_runtime::spawn(signals::end_when_told(handle.clone()));
     let opened = tauri::async_runtime::block_on(open(arguments.data_dir.clone()));
     match opened {
-        Ok(desktop) => app.manage(desktop),
+        Ok(desktop) => {
+            commands::skills::mind(&handle, desktop.longrein());
+            app.manage(desktop)
+        }
         Err(error) => {
             give_up(&handle, &error);
             return Ok(());

@@ -7,6 +7,7 @@ pub mod keys;
 pub mod rules;
 pub mod runs;
 pub mod settings;
+pub mod skills;
 pub mod window;
 
 use longrein_protocol::RunId;

@@ -119,6 +119,7 @@ pub async fn start_run(desktop: State<'_, Desktop>, request: StartRequest) -> An
         question,
         model,
         library: None,
+        project: None,
         limits: Limits::default(),
         attachments: Vec::new(),
     };

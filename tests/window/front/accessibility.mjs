@@ -21,6 +21,7 @@ const PLACES = {
   spliced: RUN,
   heavy: RUN,
   asking: RUN,
+  skill: RUN,
   uncertain: RUN,
   accepting: RUN,
   spent: RUN,
@@ -62,6 +63,10 @@ for (const theme of ['light', 'dark']) {
       await page.keyboard.press('Escape');
       await page.getByTestId(dialog).waitFor({ state: 'detached' });
     }
+    await page.evaluate(() => globalThis.fake.drop({}));
+    await page.getByTestId('skill-dialog').waitFor();
+    await frames(page);
+    assert.deepEqual(await faultsOf(page), []);
     wellBehaved(faults);
   };
 }

@@ -9,6 +9,7 @@ import keys from './keys.mjs';
 import runs from './runs.mjs';
 import settings from './settings.mjs';
 import shell from './shell.mjs';
+import skills from './skills.mjs';
 
 /** No test may take longer. */
 const LIMIT_MS = 60_000;
@@ -18,7 +19,7 @@ const [server, browser] = [await serve(), await browse()];
 let passed = 0;
 const failed = [];
 
-for (const suite of [runs, conversation, approvals, answers, artifacts, settings, keys, shell, accessibility]) {
+for (const suite of [runs, conversation, approvals, answers, artifacts, settings, keys, skills, shell, accessibility]) {
   for (const [name, test] of Object.entries(suite)) {
     if (!name.includes(wanted)) continue;
     const began = performance.now();

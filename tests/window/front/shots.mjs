@@ -101,6 +101,12 @@ const SHOTS = {
   // As at 200 % zoom on a small screen.
   'keys-zoomed': { scene: 'list', hash: '#/settings', width: 640, height: 1400 },
   'keys-zoomed-failing': { scene: 'keys-unavailable', hash: '#/settings', width: 640, height: 1400 },
+  'skills-list': { scene: 'list', hash: '#/settings/skills', height: 900 },
+  'skills-zoomed': { scene: 'list', hash: '#/settings/skills', width: 640, height: 1200 },
+  'skill-dropped': { scene: 'list', height: 900, act: async (page) => page.evaluate(() => globalThis.fake.drop({})) },
+  'skill-changed': { scene: 'list', hash: '#/settings/skills', height: 900, act: async (page) => page.locator('[data-testid=skill][data-name=field-notes]').getByTestId('skill-look').click() },
+  'skill-hover': { scene: 'list', act: async (page) => page.evaluate(() => globalThis.fake.hover(true)) },
+  'skill-asked': { scene: 'skill', hash: RUN, height: 900 },
   quit: { scene: 'list', act: async (page) => page.evaluate(() => globalThis.fake.askToQuit()) },
   narrow: { scene: 'accepted', hash: RUN, width: 960, height: 640 },
   wide: { scene: 'waiting', hash: RUN, width: 1720, height: 1000 },

@@ -3,6 +3,7 @@ import type { AgentLine, ModelLine, QuitChoice, RunLine, Settings, Theme } from 
 import { HostError, type Host } from '$host/host';
 import type { RunModel } from '$features/run/run.svelte';
 import { RunsModel } from '$features/runs/runs.svelte';
+import { SkillsModel } from '$features/skills/skills.svelte';
 import { Clock } from '$shared/clock.svelte';
 import { Router } from './route.svelte';
 import { applyTheme } from './theme';
@@ -27,6 +28,7 @@ export type FocusPlace = 'question' | 'steer' | 'approval' | 'words' | 'raise';
 export class App {
   readonly router = new Router();
   readonly runs: RunsModel;
+  readonly skills: SkillsModel;
   readonly clock: Clock;
 
   agents = $state.raw<AgentLine[]>([]);
@@ -60,6 +62,7 @@ export class App {
 
   constructor(readonly host: Host) {
     this.runs = new RunsModel(host);
+    this.skills = new SkillsModel(host, (error) => this.fail(error));
     this.clock = new Clock(() => host.now());
   }
 
@@ -69,6 +72,7 @@ export class App {
     const listen = (listening: Promise<() => void>) => void listening.then((stop) => stops.push(stop), (thrown) => this.fail(thrown));
     listen(this.host.onQuitAsked((running) => (this.quitting = running)));
     listen(this.host.onOpenRun((run) => this.router.go({ screen: 'run', run })));
+    this.skills.start(listen);
     void this.runs.start();
     this.loaded = this.reload();
     return () => {

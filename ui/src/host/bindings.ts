@@ -100,6 +100,20 @@ export const commands = {
 	changePassphrase: (old: Typed, chosen: Typed) => typedError<KeyList, BridgeError>(__TAURI_INVOKE("change_passphrase", { old, chosen })),
 	/**  Closes the encrypted file until its passphrase is given again. */
 	lockKeys: () => typedError<KeyList, BridgeError>(__TAURI_INVOKE("lock_keys")),
+	/**  The skills that count outside of any project. */
+	listSkills: () => typedError<SkillList, BridgeError>(__TAURI_INVOKE("list_skills")),
+	/**  What is in the skill of this folder, for a person to look through. */
+	reviewSkill: (folder: string) => typedError<ToldReview, BridgeError>(__TAURI_INVOKE("review_skill", { folder })),
+	/**  Approves the skill of this folder, if it is still what was seen. */
+	approveSkill: (folder: string, seen: string) => typedError<SkillList, BridgeError>(__TAURI_INVOKE("approve_skill", { folder, seen })),
+	/**  Installs what was offered, if it is still what was seen. */
+	installSkill: (offer: number, seen: string) => typedError<SkillList, BridgeError>(__TAURI_INVOKE("install_skill", { offer, seen })),
+	/**  Lets go of what was offered; nothing of it stays. */
+	declineSkill: (offer: number) => typedError<null, BridgeError>(__TAURI_INVOKE("decline_skill", { offer })),
+	/**  Removes an installed skill. */
+	removeSkill: (name: string) => typedError<SkillList, BridgeError>(__TAURI_INVOKE("remove_skill", { name })),
+	/**  Lets the person choose a skill's folder, or a zip of one, and offers it. */
+	chooseSkill: (zip: boolean) => typedError<null, BridgeError>(__TAURI_INVOKE("choose_skill", { zip })),
 	/**  Quits, or asks first when something is at work. */
 	requestQuit: () => typedError<null, BridgeError>(__TAURI_INVOKE("request_quit")),
 	/**  The answer to the question what quitting means for the runs that are at work. */
@@ -110,8 +124,11 @@ export const commands = {
 
 /** Events */
 export const events = {
+	dropHovers: makeEvent<DropHovers, DropHovers>("drop-hovers"),
 	openRun: makeEvent<OpenRun, OpenRun>("open-run"),
 	quitAsked: makeEvent<QuitAsked, QuitAsked>("quit-asked"),
+	skillOffered: makeEvent<SkillOffered, SkillOffered>("skill-offered"),
+	skillsChanged: makeEvent<SkillsChanged, SkillsChanged>("skills-changed"),
 };
 
 /* Types */
@@ -160,6 +177,11 @@ export type ActionRow = {
 	seen: string,
 	/**  The rules that “always” would make; none unless it is asked. */
 	offers: RuleOffer[],
+	/**
+	 *  What it is shown with, beside its arguments: the review of a skill that nobody has looked
+	 *  at, or that has changed. Plain text; empty unless it is asked.
+	 */
+	review: string,
 	/**  What the model asks by it. */
 	question: QuestionLine | null,
 	/**  What people said of it, in order. */
@@ -392,6 +414,12 @@ export type Digest = {
 	cost: string,
 };
 
+/**  Files are held over the window, or no longer. */
+export type DropHovers = {
+	/**  Whether they are. */
+	over: boolean,
+};
+
 /**  What an action may do to the world. */
 export type Effect = 
 /**  Reads, changes nothing. */
@@ -417,6 +445,14 @@ export type ErrorCode =
 "refused" | 
 /**  The run can be read but not continued. */
 "unreadable";
+
+/**  How one file differs from what was approved, line by line. */
+export type FileChange = {
+	/**  The file. */
+	path: string,
+	/**  A unified difference, with hidden characters written out; cut where it is very long. */
+	lines: string,
+};
 
 /**  A file of the workspace. */
 export type FileLine = {
@@ -822,6 +858,34 @@ export type ReachedLimit = {
 	suggested: number,
 };
 
+/**  One fact of a review. */
+export type ReviewFact = {
+	/**  What it is about. */
+	name: string,
+	/**  How it is. */
+	value: string,
+};
+
+/**  One line of a part. */
+export type ReviewLine = {
+	/**  The file, with line and column where there are some. */
+	place: string,
+	/**  What is said of it. */
+	words: string,
+};
+
+/**  One part of a review. */
+export type ReviewPart = {
+	/**  What it is about. */
+	title: string,
+	/**  Whether a person should look at it before all others. */
+	is_warning: boolean,
+	/**  Its lines. */
+	lines: ReviewLine[],
+	/**  How many more there are. */
+	more: number,
+};
+
 /**  One row of the conversation; the same rows carry the knots of the rein. */
 export type Row = {
 	/**  Stable, unique within the run. */
@@ -1148,6 +1212,66 @@ export type SideState =
 /**  No answer came. */
 "failed";
 
+/**  One skill. */
+export type SkillLine = {
+	/**  Its name. */
+	name: string,
+	/**  What it does and when to use it; empty where it can't be read. */
+	description: string,
+	/**  Where it is found, in words: `installed here`. */
+	place: string,
+	/**  Its folder. Questions about it name it by this. */
+	folder: string,
+	/**  What becomes of it. */
+	state: SkillState,
+	/**  The same in words. */
+	state_words: string,
+	/**  What is wrong with it, each with its file and line; advice left out. */
+	problems: string[],
+	/**  Whether it is installed here, so that it can be removed here. */
+	can_remove: boolean,
+	/**  Whether a person can look through it and approve it. */
+	can_approve: boolean,
+};
+
+/**  Every skill, with what becomes of it. */
+export type SkillList = {
+	/**  In the order in which places count, then by name. */
+	skills: SkillLine[],
+	/**  What is wrong with whole places, in sentences. */
+	faults: string[],
+};
+
+/**  Something was dropped on the window, or chosen: a skill to be looked through, or why it is none. */
+export type SkillOffered = {
+	/**  The folder or zip. */
+	path: string,
+	/**  By what it is answered; `None` when it can't be installed. */
+	offer: number | null,
+	/**  What is in it. */
+	review: ToldReview | null,
+	/**  Why it can't be installed, and what would help. */
+	refused: [string, string] | null,
+};
+
+/**  What becomes of a skill. */
+export type SkillState = 
+/**  It ships with the program, and is used. */
+"bundled" | 
+/**  It is what was approved, and is used. */
+"approved" | 
+/**  Nobody has looked at it. */
+"unreviewed" | 
+/**  It is not what was approved any more. */
+"changed" | 
+/**  Its name means another one. */
+"shadowed" | 
+/**  It can't be used. */
+"broken";
+
+/**  Something changed among the skills of this machine. */
+export type SkillsChanged = Record<string, never>;
+
 /**  Where a secret was found. */
 export type Source = 
 /**  In a variable of the environment, which overrides what is kept. */
@@ -1238,6 +1362,24 @@ export type Theme =
 "light" | 
 /**  Dark. */
 "dark";
+
+/**  A review in words. */
+export type ToldReview = {
+	/**  The skill's name. */
+	name: string,
+	/**  What it says it does. */
+	description: string,
+	/**  What it is made of; it goes back with a yes. */
+	hash: string,
+	/**  Whether it takes the place of one that was approved before. */
+	is_change: boolean,
+	/**  What it is in few words: `licence`, `MIT`. */
+	facts: ReviewFact[],
+	/**  What is in it, part by part. None is empty. */
+	parts: ReviewPart[],
+	/**  How its texts differ from what was approved, line by line. */
+	changes: FileChange[],
+};
 
 /**  Why an action failed, in a form that a model can act on. */
 export type ToolErrorClass = 

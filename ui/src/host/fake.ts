@@ -1,7 +1,8 @@
-import type { ActionRow, Approval, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Row, RuleLine, RunLine, SaidLine, Settings, Standing, StartRequest, Surface, Theme, Verdict, ViewUpdate } from './bindings';
+import type { ActionRow, Approval, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Row, RuleLine, RunLine, SaidLine, Settings, SkillList, SkillOffered, Standing, StartRequest, Surface, Theme, ToldReview, Verdict, ViewUpdate } from './bindings';
 import { beginWith, checkKey, choose, listOf, openWith } from './fake/keys';
 import { emptyScene, SCENES, type Scene } from './fake/scenes';
 import { finished, PATH, WHOLE_ARGUMENTS } from './fake/research';
+import { reviewOf } from './fake/skills';
 import { NOW, Story } from './fake/story';
 import { HostError, type Host, type Stop } from './host';
 
@@ -18,6 +19,9 @@ export interface FakeControls {
   askToQuit(): void;
   openRun(run: string): void;
   answerElsewhere(run: string, action: string, words: string, from: Surface): void;
+  /** Something is dropped on the window. */
+  drop(offered: Partial<SkillOffered>): void;
+  hover(over: boolean): void;
 }
 
 /** What an answer changes on the card of an action. */
@@ -45,6 +49,8 @@ export class FakeHost implements Host, FakeControls {
   private readonly watchers = new Set<(lines: RunLine[]) => void>();
   private quitListener: ((running: RunLine[]) => void) | null = null;
   private runListener: ((run: string) => void) | null = null;
+  private skillListener: ((offered: SkillOffered) => void) | null = null;
+  private hoverListener: ((over: boolean) => void) | null = null;
   private settings: Settings;
   private started = 0;
 
@@ -314,6 +320,29 @@ export class FakeHost implements Host, FakeControls {
     return listOf(this.scene.keys, this.settings.providers);
   }
 
+  listSkills = () => this.called('listSkills', [], () => this.scene.skills);
+  reviewSkill = (folder: string): Promise<ToldReview> =>
+    this.called('reviewSkill', [folder], () => {
+      const line = this.scene.skills.skills.find((known) => known.folder === folder);
+      return reviewOf(line?.name ?? folder, line?.state === 'changed');
+    });
+  approveSkill = (folder: string, seen: string): Promise<SkillList> =>
+    this.called('approveSkill', [folder, seen], () => {
+      const skills = this.scene.skills.skills.map((line) => (line.folder === folder ? { ...line, state: 'approved' as const, state_words: 'approved', can_approve: false } : line));
+      return (this.scene.skills = { ...this.scene.skills, skills });
+    });
+  installSkill = (offer: number, seen: string): Promise<SkillList> =>
+    this.called('installSkill', [offer, seen], () => {
+      const { name, description } = reviewOf('field-notes', false);
+      const installed = { name, description, place: 'installed here', folder: `~/.local/share/longrein/skills/${name}`, state: 'approved' as const, state_words: 'approved', problems: [], can_remove: true, can_approve: false };
+      const others = this.scene.skills.skills.filter((line) => line.folder !== installed.folder);
+      return (this.scene.skills = { ...this.scene.skills, skills: [installed, ...others] });
+    });
+  declineSkill = (offer: number) => this.called('declineSkill', [offer], () => undefined);
+  removeSkill = (name: string): Promise<SkillList> =>
+    this.called('removeSkill', [name], () => (this.scene.skills = { ...this.scene.skills, skills: this.scene.skills.skills.filter((line) => line.name !== name || !line.can_remove) }));
+  chooseSkill = (zip: boolean) => this.called('chooseSkill', [zip], () => undefined);
+
   listRules = () => this.called('listRules', [], () => this.scene.rules);
   revokeRule = (id: string): Promise<RuleLine[]> => this.called('revokeRule', [id], () => (this.scene.rules = this.scene.rules.filter((rule) => rule.id !== id)));
 
@@ -328,6 +357,26 @@ export class FakeHost implements Host, FakeControls {
   onOpenRun(listener: (run: string) => void): Promise<Stop> {
     this.runListener = listener;
     return Promise.resolve(() => (this.runListener = null));
+  }
+
+  onSkillOffered(listener: (offered: SkillOffered) => void): Promise<Stop> {
+    this.skillListener = listener;
+    return Promise.resolve(() => (this.skillListener = null));
+  }
+
+  onDropHovers(listener: (over: boolean) => void): Promise<Stop> {
+    this.hoverListener = listener;
+    return Promise.resolve(() => (this.hoverListener = null));
+  }
+
+  onSkillsChanged = (): Promise<Stop> => Promise.resolve(() => undefined);
+
+  drop(offered: Partial<SkillOffered>): void {
+    this.skillListener?.({ path: '~/Downloads/field-notes.zip', offer: 1, review: reviewOf('field-notes', false), refused: null, ...offered });
+  }
+
+  hover(over: boolean): void {
+    this.hoverListener?.(over);
   }
 
   askToQuit(): void {

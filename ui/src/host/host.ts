@@ -15,8 +15,11 @@ import type {
   RuleLine,
   RunLine,
   Settings,
+  SkillList,
+  SkillOffered,
   StartRequest,
   Theme,
+  ToldReview,
   Verdict,
   ViewUpdate,
 } from './bindings';
@@ -84,6 +87,17 @@ export interface Host {
   changePassphrase(old: string, passphrase: string): Promise<KeyList>;
   lockKeys(): Promise<KeyList>;
 
+  /** The skills that count outside of any project. */
+  listSkills(): Promise<SkillList>;
+  reviewSkill(folder: string): Promise<ToldReview>;
+  /** Says yes to what was seen, by its hash, and to nothing else. */
+  approveSkill(folder: string, seen: string): Promise<SkillList>;
+  installSkill(offer: number, seen: string): Promise<SkillList>;
+  declineSkill(offer: number): Promise<void>;
+  removeSkill(name: string): Promise<SkillList>;
+  /** Lets the person choose a folder or a zip; it comes as an offer. */
+  chooseSkill(zip: boolean): Promise<void>;
+
   /** The rules of every run and of single agents; those of one run end with it. */
   listRules(): Promise<RuleLine[]>;
   revokeRule(id: string): Promise<RuleLine[]>;
@@ -94,6 +108,10 @@ export interface Host {
 
   onQuitAsked(listener: (running: RunLine[]) => void): Promise<Stop>;
   onOpenRun(listener: (run: string) => void): Promise<Stop>;
+  /** A skill was dropped on the window or chosen: to be looked through, or why it is none. */
+  onSkillOffered(listener: (offered: SkillOffered) => void): Promise<Stop>;
+  onDropHovers(listener: (over: boolean) => void): Promise<Stop>;
+  onSkillsChanged(listener: () => void): Promise<Stop>;
   /** Quits; asks first, by {@link onQuitAsked}, when something is at work. */
   requestQuit(): Promise<void>;
   quit(how: QuitChoice): Promise<void>;

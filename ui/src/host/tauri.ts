@@ -78,6 +78,14 @@ const host: Host = {
   changePassphrase: (old, passphrase) => asked(commands.changePassphrase(old, passphrase)),
   lockKeys: () => asked(commands.lockKeys()),
 
+  listSkills: () => asked(commands.listSkills()),
+  reviewSkill: (folder) => asked(commands.reviewSkill(folder)),
+  approveSkill: (folder, seen) => asked(commands.approveSkill(folder, seen)),
+  installSkill: (offer, seen) => asked(commands.installSkill(offer, seen)),
+  declineSkill: (offer) => done(commands.declineSkill(offer)),
+  removeSkill: (name) => asked(commands.removeSkill(name)),
+  chooseSkill: (zip) => done(commands.chooseSkill(zip)),
+
   listRules: () => asked(commands.listRules()),
   revokeRule: (id) => asked(commands.revokeRule(id)),
 
@@ -88,6 +96,9 @@ const host: Host = {
 
   onQuitAsked: (listener) => events.quitAsked.listen((event) => listener(event.payload.running)),
   onOpenRun: (listener) => events.openRun.listen((event) => listener(event.payload.run)),
+  onSkillOffered: (listener) => events.skillOffered.listen((event) => listener(event.payload)),
+  onDropHovers: (listener) => events.dropHovers.listen((event) => listener(event.payload.over)),
+  onSkillsChanged: (listener) => events.skillsChanged.listen(() => listener()),
   requestQuit: () => done(commands.requestQuit()),
   quit: (how) => done(commands.quit(how)),
   windowReady: () => done(commands.windowReady()),

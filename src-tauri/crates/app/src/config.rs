@@ -46,6 +46,8 @@ pub struct Config {
     pub models: BTreeMap<String, OwnModel>,
     /// Keys.
     pub keys: KeysConfig,
+    /// Skills.
+    pub skills: SkillsConfig,
     /// The window.
     pub ui: UiConfig,
 }
@@ -120,6 +122,13 @@ pub struct ProviderConfig {
 pub struct KeysConfig {
     /// The place that the person chose; absent: the keychain, where there is one.
     pub store: Option<Backend>,
+}
+
+/// Where skills are looked for, `[skills]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SkillsConfig {
+    /// Whether `.claude/skills` of the project and of the home folder is looked at as well.
+    pub claude: bool,
 }
 
 /// One MCP server, `[mcp.NAME]`.

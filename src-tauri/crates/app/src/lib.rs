@@ -21,6 +21,7 @@ mod paths;
 pub mod policy;
 mod reading;
 mod recovery;
+pub mod skills;
 mod start;
 mod system;
 mod world;

@@ -63,6 +63,11 @@ impl Paths {
         self.data.join("library-index")
     }
 
+    /// Installed skills, and what was approved of skills.
+    pub fn skills(&self) -> PathBuf {
+        self.data.join("skills")
+    }
+
     /// The demonstration library, laid out for reading.
     pub fn demo_library(&self) -> PathBuf {
         self.data.join("demo-library")

@@ -29,6 +29,8 @@ pub struct NewRun {
     pub model: Option<String>,
     /// Another library than the agent's.
     pub library: Option<Vec<String>>,
+    /// The folder of the project that the person works in, where its skills lie.
+    pub project: Option<PathBuf>,
     /// Limits over the agent's own; what is absent stays as its file says.
     pub limits: Limits,
     /// Images, PDFs and recordings that belong to the question.
@@ -56,6 +58,7 @@ impl Longrein {
         // Without the rules of this machine nothing could be decided.
         self.rules()?;
         self.inner.world.library(&agent)?;
+        self.check_skills(&agent, new.project.as_deref())?;
         let given = attachments::read(new.attachments.clone()).await?;
         let run = RunId::from_parts(now(), SystemChance.random());
         let workspace = self.inner.paths.workspace(run);
@@ -71,6 +74,10 @@ impl Longrein {
             model,
             harness: HARNESS_VERSION.to_owned(),
             workspace: workspace.to_string_lossy().into_owned(),
+            project: new
+                .project
+                .as_deref()
+                .map(|folder| folder.to_string_lossy().into_owned()),
             price,
             takes,
             tainted: false,

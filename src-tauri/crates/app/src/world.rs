@@ -15,7 +15,9 @@ use longrein_protocol::agent::{AgentSpec, ToolSettings};
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::{BlobHash, RunId, ToolSpec};
 use longrein_runtime::ports::{LiveText, Model, ModelError, Tool, Verifier};
-use longrein_runtime::world::{ModelFacts, OnDisk, ToolBox, Unavailable, World, standing};
+use longrein_runtime::world::{
+    ModelFacts, OnDisk, SkillSeen, ToolBox, Unavailable, World, standing,
+};
 use longrein_store::file_system::make_private_folder;
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
 
@@ -28,6 +30,7 @@ use crate::mcp::{self, Servers};
 use crate::models::Models;
 use crate::paths::Paths;
 use crate::policy::{self, KeptRule};
+use crate::skills;
 
 /// The name of the demonstration model.
 pub const DEMO_MODEL: &str = "demo/researcher";
@@ -325,6 +328,14 @@ impl World for AppWorld {
             built_in.push(tool.spec().name.clone());
             add(tool);
         }
+        let found = skills::skills_of(&self.paths, &self.config, run);
+        let skills = skills::offered(found, agent.skills.clone()).await?;
+        let mut lines = Vec::new();
+        if let Some((of_skills, tool)) = skills {
+            built_in.push(tool.spec().name.clone());
+            add(tool);
+            lines = of_skills;
+        }
         let mut offered = Vec::new();
         for name in servers_of(agent) {
             let server = self.server(run, &name).await?;
@@ -347,7 +358,9 @@ impl World for AppWorld {
                 .for_each(&mut add);
         }
         mcp::tell_shadows(&offered, &built_in);
-        Ok(boxed(granted))
+        let mut tools = boxed(granted);
+        lines.into_iter().for_each(|line| tools.tell(line));
+        Ok(tools)
     }
 
     async fn look(
@@ -385,6 +398,10 @@ impl World for AppWorld {
         };
         let paths = paths.unwrap_or_else(|_| names.into_iter().map(outside).collect());
         (paths, secrets)
+    }
+
+    async fn look_at_skill(&self, run: &Run, arguments: &serde_json::Value) -> Option<SkillSeen> {
+        skills::look(skills::skills_of(&self.paths, &self.config, run), arguments).await
     }
 
     async fn policy(&self, run: &Run) -> Result<Option<OnDisk>, Unavailable> {

@@ -5,6 +5,7 @@ mod keys;
 mod limits;
 mod mcp;
 mod models;
+mod skills;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ pub use keys::{Keys, KeysAction, KeysSet, KeysStore};
 pub use limits::LimitArguments;
 pub use mcp::{Mcp, McpAction, McpAdd};
 pub use models::{Models, ModelsAction, ModelsAdd, ModelsRefresh, ModelsTest};
+pub use skills::{Skills, SkillsAction, SkillsAdd, SkillsNew};
 
 const ABOUT: &str = "Gives an agent a long piece of work, and keeps every step of it on record";
 
@@ -42,6 +44,7 @@ Where answers come from:
   longrein models add anthropic                    add a provider; longrein models lists its models
   longrein keys set anthropic                      keep its key; longrein keys lists what is kept
   longrein mcp add exa                             add a server of tools; longrein mcp lists them
+  longrein skills add FOLDER                       add a skill; longrein skills lists them
 
 Exit status: 0 accepted, or finished where the agent sets no criteria; 1 failed, or answered
 before by somebody else; 2 usage; 3 waiting for you, with the command to go on printed;
@@ -124,6 +127,8 @@ pub enum Command {
     Models(Models),
     /// Add, list, test or remove MCP servers, or sign in to one
     Mcp(Mcp),
+    /// List, add, check or remove skills, or make one
+    Skills(Skills),
     /// Check everything that Longrein depends on
     Doctor,
     /// Check or mend the log

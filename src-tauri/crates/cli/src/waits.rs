@@ -327,6 +327,11 @@ pub async fn json(
         value["effect"] = json!(action.effect);
         value["arguments"] = serde_json::from_slice(&arguments).unwrap_or_default();
         value["why"] = json!(action.why);
+        let skill = action.facts.skill.as_ref();
+        if let Some(review) = skill.and_then(|skill| skill.review.as_ref()) {
+            let review = app.content(review).await?;
+            value["review"] = json!(String::from_utf8_lossy(&review));
+        }
     }
     match &ask.what {
         What::Approval { checks, offers, .. } => {

@@ -25,6 +25,7 @@ mod models;
 mod patience;
 mod processes;
 mod settling;
+mod skills;
 mod streaming;
 mod support;
 mod taking_up;

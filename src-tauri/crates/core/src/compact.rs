@@ -95,7 +95,9 @@ impl Cut<'_> {
 
     fn without_results(&mut self, last: u32) {
         while self.pruned_before < last && self.is_over() {
-            if let Some(Item::Result { result, .. }) = self.item(self.pruned_before) {
+            if let Some(Item::Result { action, result, .. }) = self.item(self.pruned_before)
+                && !self.run.lasts(action)
+            {
                 let line = result.body.len().saturating_sub(PRUNED_BYTES);
                 self.bytes = self.bytes.saturating_sub(line);
             }
@@ -111,6 +113,8 @@ impl Cut<'_> {
             let less = match self.item(candidate) {
                 // The words stay, without what was given with them.
                 Some(Item::Person(words)) => media_weight(&words.media),
+                // What it says is laid before the conversation from then on.
+                Some(Item::Result { action, .. }) if self.run.lasts(action) => 0,
                 Some(item @ Item::Result { result, .. }) => {
                     let line = result.body.len().saturating_sub(PRUNED_BYTES);
                     let media = media_weight(&result.media);

@@ -117,8 +117,10 @@ pub fn bodies_needed(run: &Run) -> Vec<&Body> {
         .conversation
         .numbered()
         .filter(|(number, _)| *number >= from);
+    let skills = run.pinned_skills().filter(|_| front_is_new(run));
     kept.iter()
         .map(|words| &words.body)
+        .chain(skills.map(|(_, text)| text))
         .chain(new.flat_map(|(_, item)| messages::bodies(item)))
         .collect()
 }
@@ -161,7 +163,7 @@ pub fn compile(run: &Run, dialect: &dyn Dialect, known: &Known<'_>) -> Compiled 
     let mut places = Places::default();
     if keep == 0 {
         add.extend(head(run, dialect));
-        for message in kept_messages(run, &laying) {
+        for message in kept_messages(run, &laying, known) {
             let place = places.next(message.speaker());
             let text = dialect.placed(place, &message);
             add.push(Piece::plain(Section::Pinned, text));
@@ -315,7 +317,7 @@ fn head(run: &Run, dialect: &dyn Dialect) -> Vec<Piece> {
 }
 
 /// What stays in view of what a compaction took out: the person's words, plan and sources.
-fn kept_messages(run: &Run, laying: &Laying<'_>) -> Vec<Message> {
+fn kept_messages(run: &Run, laying: &Laying<'_>, known: &Known<'_>) -> Vec<Message> {
     let mut messages: Vec<Message> = run
         .conversation
         .kept
@@ -325,6 +327,7 @@ fn kept_messages(run: &Run, laying: &Laying<'_>) -> Vec<Message> {
     if run.conversation.first == 0 && run.conversation.pruned_before == 0 {
         return messages;
     }
+    messages.extend(skills(run, known).map(Message::user));
     let mut text = format!(
         "[harness] Older parts of this conversation were taken out to save room ({} messages). The log keeps them.",
         run.conversation.first
@@ -347,6 +350,27 @@ fn kept_messages(run: &Run, laying: &Laying<'_>) -> Vec<Message> {
     }
     messages.push(Message::user(text));
     messages
+}
+
+/// The instructions of skills whose place in the conversation is gone, as one message; `None`
+/// where there are none.
+fn skills(run: &Run, known: &Known<'_>) -> Option<String> {
+    let mut text = String::new();
+    for (_, body) in run.pinned_skills() {
+        text.push_str("\n\n");
+        text.push_str(&(known.text)(body));
+    }
+    let forgotten: Vec<&str> = run
+        .forgotten_skills()
+        .map(|skill| skill.skill.as_str())
+        .collect();
+    if !forgotten.is_empty() {
+        text.push_str("\n\nLoaded before and taken out, since there is no room: ");
+        text.push_str(&forgotten.join(", "));
+        text.push_str(". Load one again when you need it.");
+    }
+    let head = "[harness] The skills that you loaded, which still hold:";
+    (!text.is_empty()).then(|| format!("{head}{text}"))
 }
 
 /// The tail: what is open and what is left, fresh in every request.

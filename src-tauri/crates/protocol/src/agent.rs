@@ -30,6 +30,9 @@ pub struct AgentSpec {
     /// Rules that decide actions; deny beats ask beats allow.
     #[serde(default)]
     pub policy: Vec<PolicyRule>,
+    /// Which skills it may load.
+    #[serde(default)]
+    pub skills: SkillChoice,
     /// The person's documents.
     #[serde(default)]
     pub library: Library,
@@ -162,6 +165,38 @@ pub struct PolicyRule {
     pub command: Option<String>,
     /// What it decides.
     pub decision: Decision,
+}
+
+/// Which skills the agent may load.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SkillChoice {
+    /// Names; `*` is every skill that ships or that the person approved. An empty list: none.
+    #[serde(rename = "use")]
+    pub use_: Vec<String>,
+}
+
+impl SkillChoice {
+    /// What stands for every skill.
+    pub const ALL: &str = "*";
+
+    /// Whether the agent may load the skill of this name.
+    pub fn covers(&self, skill: &str) -> bool {
+        self.use_.iter().any(|name| name == Self::ALL) || self.names(skill)
+    }
+
+    /// Whether the agent's file names this very skill.
+    pub fn names(&self, skill: &str) -> bool {
+        self.use_.iter().any(|name| name == skill)
+    }
+}
+
+impl Default for SkillChoice {
+    fn default() -> Self {
+        Self {
+            use_: vec![Self::ALL.to_owned()],
+        }
+    }
 }
 
 /// Where the person's documents lie.

@@ -131,6 +131,11 @@ pub enum Origin {
     Harness,
     /// The model.
     Model,
+    /// A skill that ships or that the person approved.
+    Skill {
+        /// Its name.
+        skill: String,
+    },
     /// A tool's result.
     Tool {
         /// The tool.

@@ -146,6 +146,8 @@ payloads! {
     BudgetExceeded = "budget.exceeded";
     /// The plan changed.
     PlanUpdated = "plan.updated";
+    /// The model was given the instructions of a skill, which stay in its view from here on.
+    SkillLoaded = "skill.loaded";
     /// The run read something that it may cite.
     SourceCaptured = "source.captured";
     /// The run delivers a file.

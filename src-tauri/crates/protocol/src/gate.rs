@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Decision, PolicyRule};
-use crate::body::BlobHash;
+use crate::body::{BlobHash, Body};
 
 /// The eight checks, in the order in which they are made.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -57,6 +57,9 @@ pub struct ActionFacts {
     /// The secrets that it would be given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<SecretFact>,
+    /// The skill that it loads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill: Option<SkillFact>,
     /// What could not be made out, in words: then a person is asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unclear: Vec<String>,
@@ -108,6 +111,22 @@ pub struct SecretFact {
     /// Whether it is past its expiry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub expired: bool,
+}
+
+/// A skill that an action loads, as it is at that moment.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SkillFact {
+    /// Its name.
+    pub skill: String,
+    /// What it is made of: an approval is of exactly this.
+    pub hash: String,
+    /// Why a person has to look at it before the model is given it, as words behind “since”; absent
+    /// where they have, or where it ships with the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<String>,
+    /// What the person is shown of it, where they have to look: plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Body>,
 }
 
 /// How far a rule that a person makes reaches.

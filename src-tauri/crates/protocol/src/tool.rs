@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The built-in tool that loads skills. Which ones an agent may load, its file says.
+pub const LOAD_SKILL: &str = "load_skill";
+
 /// What an action may do to the world.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,

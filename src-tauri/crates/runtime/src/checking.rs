@@ -12,6 +12,7 @@ use longrein_protocol::block::Usage;
 use longrein_protocol::event::{
     Purpose, SideFailed, SideRequested, SideResponded, VerificationFinished, VerificationStarted,
 };
+use longrein_protocol::gate::ActionFacts;
 use longrein_protocol::source::CriterionResult;
 use longrein_protocol::{ActionId, Body, Effect, ToolErrorClass};
 use serde_json::Value;
@@ -274,6 +275,7 @@ impl Asks for DriverAsks {
             key: String::new(),
             attempt: 1,
             arguments,
+            facts: ActionFacts::default(),
             context: self.context.clone(),
             cancel: self.cancel.child_token(),
         };

@@ -140,6 +140,7 @@ impl Driver {
             key,
             attempt,
             arguments,
+            facts: action.facts.clone(),
             context: self.run_context(),
             cancel: CancellationToken::new(),
         };

@@ -6,7 +6,7 @@ use longrein_protocol::agent::Decision;
 use longrein_protocol::event::{
     ActionDecided, ActionUncertain, ApprovalRequested, PolicyChanged, QuestionAsked,
 };
-use longrein_protocol::gate::ActionFacts;
+use longrein_protocol::gate::{ActionFacts, SkillFact};
 use longrein_protocol::{ActionId, Body};
 use serde_json::Value;
 
@@ -123,13 +123,37 @@ impl Driver {
                 known_urls.insert(url);
             }
         }
+        let skill = match spec.name == policy::LOAD_SKILL {
+            true => self.skill(arguments).await,
+            false => None,
+        };
         let (paths, secrets) = self.ports.world.look(&self.run, &spec, arguments).await;
         let looked = Looked {
             paths,
             secrets,
+            skill,
             known_urls,
         };
         Ok(policy::facts(&spec, arguments, looked))
+    }
+
+    /// The skill that would be loaded; what a person is shown of it is kept with the decision.
+    async fn skill(&mut self, arguments: &Value) -> Option<SkillFact> {
+        let seen = self.ports.world.look_at_skill(&self.run, arguments).await?;
+        let mut fact = SkillFact {
+            skill: seen.skill,
+            hash: seen.hash,
+            ask: None,
+            review: None,
+        };
+        if let Some((why, mut review)) = seen.ask {
+            self.ports.world.masker().text(&mut review);
+            let (body, blob) = Body::of(review);
+            self.keep(blob);
+            fact.ask = Some(why);
+            fact.review = Some(body);
+        }
+        Some(fact)
     }
 
     /// Asks a person whether an action may start.

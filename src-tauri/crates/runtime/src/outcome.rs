@@ -8,7 +8,7 @@ use longrein_protocol::block::{Block, ModelErrorClass, Origin, Trust, Usage};
 use longrein_protocol::body::NewBlob;
 use longrein_protocol::event::{
     ActionFinished, ActionLost, ActionUncertain, ArtifactPublished, ModelFailed, ModelResponded,
-    Payload, PlanUpdated, SourceCaptured,
+    Payload, PlanUpdated, SkillLoaded, SourceCaptured,
 };
 use longrein_protocol::media::MEDIA_ITEMS_PER_MESSAGE;
 use longrein_protocol::tool::Repeat;
@@ -160,7 +160,17 @@ pub fn of_output(
         };
         facts.payloads.push(payload);
     }
-    let shown = shown_part(run, spec, &text).map(|shown| facts.body(shown));
+    let shown = shown_part(run, spec, &text, output.skill.is_some());
+    let shown = shown.map(|shown| facts.body(shown));
+    if let Some(given) = output.skill.as_ref().filter(|given| given.instructions) {
+        let loaded = SkillLoaded {
+            action: action.clone(),
+            skill: given.skill.clone(),
+            hash: given.hash.clone(),
+            place: given.place.clone(),
+        };
+        facts.payloads.push(loaded.into());
+    }
     let finished = ActionFinished {
         action: action.clone(),
         error: None,
@@ -168,9 +178,12 @@ pub fn of_output(
         shown,
         media,
         outcome: output.outcome,
-        origin: Origin::Tool {
-            tool: spec.name.clone(),
-            place: output.place,
+        origin: match output.skill {
+            Some(given) => Origin::Skill { skill: given.skill },
+            None => Origin::Tool {
+                tool: spec.name.clone(),
+                place: output.place,
+            },
         },
         trust: trust(spec),
         receipt: output.receipt,
@@ -288,9 +301,11 @@ fn published(facts: &mut Facts, action: &ActionId, artifact: NewArtifact) -> Pay
     .into()
 }
 
-/// What the model is shown of a result that is over the limit: its head and its tail.
-fn shown_part(run: &Run, spec: &ToolSpec, text: &str) -> Option<String> {
-    let limit = run.agent().map_or(spec.result_tokens, |agent| {
+/// What the model is shown of a result that is over the limit: its head and its tail. What a skill
+/// says is not shortened by the agent's limit: half of an instruction is none.
+fn shown_part(run: &Run, spec: &ToolSpec, text: &str, of_skill: bool) -> Option<String> {
+    let agent = run.agent().filter(|_| !of_skill);
+    let limit = agent.map_or(spec.result_tokens, |agent| {
         agent.context.offload_above_tokens.min(spec.result_tokens)
     });
     let limit = limit as usize * 4;

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use longrein_core::dialect::{AnswerForm, Dialect};
 use longrein_protocol::agent::Criterion;
 use longrein_protocol::block::{ModelErrorClass, StopReason, Usage};
+use longrein_protocol::gate::ActionFacts;
 use longrein_protocol::source::{
     Claim, CriterionResult, PlanItem, SourceMeta, SourceRecord, TextRange,
 };
@@ -127,6 +128,8 @@ pub struct ToolCall {
     pub attempt: u32,
     /// The effective arguments, an object.
     pub arguments: serde_json::Value,
+    /// What the decision to start it rests on.
+    pub facts: ActionFacts,
     /// What the run has at this point.
     pub context: Arc<RunContext>,
     /// Ends the call.
@@ -179,6 +182,21 @@ pub struct ToolOutput {
     pub receipt: Option<String>,
     /// Where the text comes from, when not simply from the tool: an address or a document's name.
     pub place: Option<String>,
+    /// The skill that the text is part of, when it is.
+    pub skill: Option<GivenSkill>,
+}
+
+/// What the model is given of a skill.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GivenSkill {
+    /// Its name.
+    pub skill: String,
+    /// What it is made of: 64 hexadecimal digits.
+    pub hash: String,
+    /// Where it lies, in words.
+    pub place: String,
+    /// Whether these are its instructions, which stay in view, and not one of its files.
+    pub instructions: bool,
 }
 
 impl ToolOutput {

@@ -9,7 +9,7 @@ use longrein_protocol::event::{
     ActionCompensated, ActionProposed, ActionQueried, ActionReconciled, Payload, StatusAnswer,
     Verdict,
 };
-use longrein_protocol::gate::Actor;
+use longrein_protocol::gate::{ActionFacts, Actor};
 use longrein_protocol::{ActionId, Body, Millis};
 use serde_json::{Map, Value, json};
 
@@ -77,6 +77,7 @@ impl Driver {
             key,
             attempt: action.queries + 1,
             arguments,
+            facts: ActionFacts::default(),
             context: self.run_context(),
             cancel,
         };

@@ -47,6 +47,12 @@ pub trait World: Send + Sync {
         (Vec::new(), Vec::new())
     }
 
+    /// The skill that an action would load, as it is now, with what a person is shown where they
+    /// have to look at it first; `None` where there is none to be loaded.
+    async fn look_at_skill(&self, _run: &Run, _arguments: &serde_json::Value) -> Option<SkillSeen> {
+        None
+    }
+
     /// The rules that stand on disk for a run, as they are now; `None` where none are kept.
     ///
     /// # Errors
@@ -93,6 +99,17 @@ pub struct ModelFacts {
     /// Whether it keeps to a JSON Schema that is given for its answer; `None` where that is not
     /// known.
     pub answers_by_schema: Option<bool>,
+}
+
+/// A skill as it is at one moment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SkillSeen {
+    /// Its name.
+    pub skill: String,
+    /// What it is made of.
+    pub hash: String,
+    /// Where a person has to look at it first: why, and what they are shown.
+    pub ask: Option<(String, String)>,
 }
 
 /// The rules that stand on disk for a run.

@@ -17,9 +17,11 @@ mod check;
 mod error;
 mod file_name;
 mod folder;
+mod give;
 mod hash;
 mod hidden;
 mod install;
+mod kept;
 mod load;
 mod manifest;
 mod place;
@@ -29,6 +31,7 @@ mod review;
 mod scaffold;
 mod show;
 mod skill_name;
+mod told;
 mod watch;
 mod yaml;
 
@@ -37,9 +40,11 @@ pub use catalogue::{Catalogue, Listed, PlaceFault, SKILLS_LIMIT, Standing, Use};
 pub use check::{Checked, check};
 pub use error::{SkillError, ZipFault};
 pub use folder::{DEPTH_LIMIT, ENTRIES_LIMIT, FILE_LIMIT_BYTES, LEFT_OUT, TOTAL_LIMIT_BYTES};
+pub use give::{LoadSkill, index, missing, seen};
 pub use hash::{ChangedFile, ContentHash, Difference, FileMark, Fingerprint};
 pub use hidden::HiddenKind;
 pub use install::{Approval, IfThere, Offer, PARTS_LIMIT, RATIO_LIMIT, Shelf, ZIP_LIMIT_BYTES};
+pub use kept::FileChange;
 pub use load::{FileInfo, Loaded, SkillFile, Skills};
 pub use manifest::{
     BODY_LINES_ADVISED, COMPATIBILITY_LIMIT, DESCRIPTION_LIMIT, MANIFEST_FILE,
@@ -53,4 +58,5 @@ pub use review::{
 };
 pub use scaffold::scaffold;
 pub use skill_name::{NAME_LIMIT, is_valid as is_valid_name};
+pub use told::{ReviewFact, ReviewLine, ReviewPart, ToldReview, told, told_briefly};
 pub use watch::{Seen, Watch};

@@ -14,6 +14,7 @@ use crate::error::SkillError;
 use crate::folder::{FILE_LIMIT_BYTES, Source};
 use crate::hash::{ContentHash, Difference, Fingerprint, hash_of};
 use crate::install::Approval;
+use crate::kept;
 use crate::place::{PlaceKind, Places};
 use crate::problem::fatal;
 use crate::records::{Origin, Record, Records};
@@ -55,6 +56,8 @@ pub struct SkillFile {
     pub path: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
+    /// Whether it may be run as it is.
+    pub executable: bool,
     /// What the skill is made of that it belongs to.
     pub skill: ContentHash,
 }
@@ -103,37 +106,29 @@ impl Skills {
         let open = self.open(name)?;
         let now = open.fingerprint()?;
         open.demand_trust(&now)?;
-        let manifest = open.examined.parsed.manifest.clone();
-        let Some(manifest) = manifest else {
-            return Err(open.unusable());
-        };
-        // What was parsed has to be what was hashed: the file may have changed in between.
-        let file = now.files.get(&open.examined.manifest_file);
-        if file.is_none_or(|mark| mark.hash != hash_of(&open.examined.manifest_bytes)) {
-            return Err(SkillError::Changed {
-                name: open.listed.name,
-                hash: now.hash.clone(),
-                difference: Box::new(Difference::default()),
-            });
-        }
-        let files = now
-            .files
-            .iter()
-            .filter(|(path, mark)| !mark.closed && **path != open.examined.manifest_file);
-        Ok(Loaded {
-            name: open.listed.name.clone(),
-            description: manifest.description,
-            body: open.examined.parsed.body.clone(),
-            files: files
-                .map(|(path, mark)| FileInfo {
-                    path: path.clone(),
-                    bytes: mark.bytes,
-                    executable: mark.executable,
-                })
-                .collect(),
-            hash: now.hash.clone(),
-            place: open.listed.place,
-        })
+        open.loaded(&now)
+    }
+
+    /// As `load`, with every file beside the instructions, each exactly as it was approved: for a
+    /// workspace, where its scripts run.
+    ///
+    /// # Errors
+    /// As `load`.
+    pub fn load_whole(&self, name: &str) -> Result<(Loaded, Vec<SkillFile>), SkillError> {
+        let open = self.open(name)?;
+        let now = open.fingerprint()?;
+        open.demand_trust(&now)?;
+        let loaded = open.loaded(&now)?;
+        let files = loaded.files.iter().map(|file| {
+            Ok(SkillFile {
+                path: file.path.clone(),
+                bytes: open.file(&now, &file.path)?,
+                executable: file.executable,
+                skill: now.hash.clone(),
+            })
+        });
+        let files = files.collect::<Result<_, SkillError>>()?;
+        Ok((loaded, files))
     }
 
     /// One file of the skill that `name` means.
@@ -147,6 +142,7 @@ impl Skills {
         let path = path.trim_start_matches("./");
         let bytes = open.file(&now, path)?;
         Ok(SkillFile {
+            executable: now.files.get(path).is_some_and(|mark| mark.executable),
             path: path.to_owned(),
             bytes,
             skill: now.hash,
@@ -233,8 +229,10 @@ impl Skills {
             approved_at: approval.at,
             fingerprint: now,
         };
+        kept::keep(&self.places.shelf, &open.source, &record.fingerprint);
         records.set(record.clone())?;
         records.write(&self.places.shelf)?;
+        kept::sweep(&self.places.shelf, &records);
         Ok(record)
     }
 
@@ -332,11 +330,49 @@ impl Opened {
 
     fn review(&self) -> Result<Review, SkillError> {
         let now = self.fingerprint()?;
-        let before = match self.standing(&now)? {
-            Standing::Changed { difference } => Some(difference),
-            _ => None,
+        let Standing::Changed { difference } = self.standing(&now)? else {
+            return Review::of(&self.source, &self.examined, now, None);
         };
-        Review::of(&self.source, &self.examined, now, before)
+        let records = Records::read(&self.shelf)?;
+        let approved = records.of_folder(&self.listed.folder);
+        let changes = approved
+            .map(|record| kept::changes(&self.shelf, &self.source, &record.fingerprint, &now));
+        let mut review = Review::of(&self.source, &self.examined, now, Some(difference))?;
+        review.changes = changes.unwrap_or_default();
+        Ok(review)
+    }
+
+    fn loaded(&self, now: &Fingerprint) -> Result<Loaded, SkillError> {
+        let Some(manifest) = self.examined.parsed.manifest.clone() else {
+            return Err(self.unusable());
+        };
+        // What was parsed has to be what was hashed: the file may have changed in between.
+        let file = now.files.get(&self.examined.manifest_file);
+        if file.is_none_or(|mark| mark.hash != hash_of(&self.examined.manifest_bytes)) {
+            return Err(SkillError::Changed {
+                name: self.listed.name.clone(),
+                hash: now.hash.clone(),
+                difference: Box::new(Difference::default()),
+            });
+        }
+        let files = now
+            .files
+            .iter()
+            .filter(|(path, mark)| !mark.closed && **path != self.examined.manifest_file);
+        Ok(Loaded {
+            name: self.listed.name.clone(),
+            description: manifest.description,
+            body: self.examined.parsed.body.clone(),
+            files: files
+                .map(|(path, mark)| FileInfo {
+                    path: path.clone(),
+                    bytes: mark.bytes,
+                    executable: mark.executable,
+                })
+                .collect(),
+            hash: now.hash.clone(),
+            place: self.listed.place,
+        })
     }
 
     fn demand_trust(&self, now: &Fingerprint) -> Result<(), SkillError> {

@@ -26,6 +26,19 @@ pub enum PlaceKind {
 }
 
 impl PlaceKind {
+    /// Where that is, in the words that people read.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Project => ".longrein/skills of the project",
+            Self::ProjectAgents => ".agents/skills of the project",
+            Self::ProjectClaude => ".claude/skills of the project",
+            Self::Installed => "installed here",
+            Self::UserAgents => "~/.agents/skills",
+            Self::UserClaude => "~/.claude/skills",
+            Self::Bundled => "ships with Longrein",
+        }
+    }
+
     /// Whether it belongs to a project: what others put there may not lead out of it.
     pub(crate) fn is_of_project(self) -> bool {
         matches!(

@@ -35,3 +35,20 @@ pub(crate) fn path(path: &str) -> String {
 pub(crate) fn written(letter: char) -> String {
     format!("U+{:04X}", u32::from(letter))
 }
+
+/// Text of several lines, with every character that is not seen written out.
+pub(crate) fn lines(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter == '\n' || letter == '\t' {
+            shown.push(letter);
+        } else if letter == '\r' {
+            // The end of a line, as some systems write it.
+        } else if hidden::kind_of(letter).is_some() {
+            shown.push_str(&written(letter));
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}

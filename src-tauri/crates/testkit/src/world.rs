@@ -213,6 +213,7 @@ impl TestWorld {
             model: "test/scripted".to_owned(),
             harness: HARNESS_VERSION.to_owned(),
             workspace: String::new(),
+            project: None,
             price,
             takes: Default::default(),
             tainted: false,

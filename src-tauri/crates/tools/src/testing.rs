@@ -121,6 +121,7 @@ pub(crate) fn call(context: RunContext, arguments: Value) -> ToolCall {
         key: "key".to_owned(),
         attempt: 1,
         arguments,
+        facts: longrein_protocol::gate::ActionFacts::default(),
         context: Arc::new(context),
         cancel: CancellationToken::new(),
     }

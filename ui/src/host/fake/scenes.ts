@@ -1,7 +1,8 @@
-import type { AgentLine, FileLine, FormatLine, KnownProvider, ModelLine, RuleLine, RunLine, Settings, ViewUpdate } from '../bindings';
+import type { AgentLine, FileLine, FormatLine, KnownProvider, ModelLine, RuleLine, RunLine, Settings, SkillList, ViewUpdate } from '../bindings';
 import { HostError } from '../host';
 import { noKeychain, place, someKeys, type FakeKeys } from './keys';
 import { accepting, answered, asking, finished, handedOff, heavy, LEDGER, midway, opening, PATH, plan, QUESTION, SOURCES, spent, spentMoney, spliced, STANDING_RULES, STREAMED, uncertain, waiting } from './research';
+import { loading, someSkills } from './skills';
 import { NOW, Story } from './story';
 
 /** The state of the world that a test or a picture begins with. */
@@ -22,6 +23,7 @@ export interface Scene {
   silent: Set<string>;
   /** The rules of the policy file. */
   rules: RuleLine[];
+  skills: SkillList;
   /** More lines of the list, without a story behind them. */
   lines: RunLine[];
 }
@@ -74,6 +76,7 @@ export function emptyScene(): Scene {
     refusals: new Map(),
     silent: new Set(),
     rules: STANDING_RULES,
+    skills: someSkills(),
     lines: [],
   };
 }
@@ -185,6 +188,7 @@ export const SCENES: Record<string, () => Scene> = {
   refusals: () => ({ ...withStories(waiting('01JE9')), refusals: new Map([['startRun', new HostError('usage', 'The library folder ~/Papers can’t be read: permission denied.', 'Give yourself the right to read it, or name another folder in the agent file.')], ['testProvider', new HostError('refused', 'lab refused the key (401).', 'Set LONGREIN_LAB_API_KEY to a valid key and start Longrein again.')], ['approveAction', new HostError('refused', 'slack.post_message was answered from the command line 3 min ago: refused.', 'Nothing was changed.')], ['answerQuestion', new HostError('refused', 'ask_person was answered from the window a moment ago: answered.', 'Nothing was changed.')], ['raiseLimits', new HostError('usage', 'No limit was named, so nothing was changed.', 'Write a number for at least one limit.')], ['listRules', new HostError('unreadable', 'policy.toml can’t be read: line 4 has no closing quote.', 'Mend the line; until then nothing is decided by it.')], ['artifactUrl', new HostError('not_found', 'index.html is gone from the workspace.', 'The published copy can be restored from the record: run longrein export.')]]) }),
   streaming,
   waiting: () => withStories(waiting('01JE7')),
+  skill: () => withStories(loading('01JE7')),
   spliced: () => withStories(spliced('01JE7')),
   'handed-off': () => withStories(handedOff('01JE7')),
   spent: () => withStories(spent('01JE7')),

@@ -100,6 +100,7 @@ export class Story {
       decided_by: null,
       seen: '',
       offers: [],
+      review: '',
       question: null,
       said: [],
       undo: false,

@@ -8,17 +8,20 @@ use longrein_keys::Backend;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::{Config, KeysConfig, Theme, UiConfig, models, provider, server};
+use super::{Config, KeysConfig, SkillsConfig, Theme, UiConfig, models, provider, server};
 
 const ROOT: &[Key] = &[
     Key::new("providers", "[providers.local]"),
     Key::new("mcp", "[mcp.counter]"),
     Key::new("models", "[models.\"local/any\"]"),
     Key::new("keys", "[keys]"),
+    Key::new("skills", "[skills]"),
     Key::new("ui", "[ui]"),
 ];
 
 const KEYS: &[Key] = &[Key::new("store", "store = \"file\"")];
+
+const SKILLS: &[Key] = &[Key::new("claude", "claude = true")];
 
 const UI: &[Key] = &[Key::new("theme", "theme = \"dark\"")];
 
@@ -40,6 +43,7 @@ const PLACES: &[(&str, &str)] = &[
     ("thinking", "[models.\"provider/model\"]"),
     ("tool_mode", "[providers.NAME]"),
     ("store", "[keys]"),
+    ("claude", "[skills]"),
     ("theme", "[ui]"),
 ];
 
@@ -77,6 +81,7 @@ pub fn check(text: &str) -> Checked {
         models: models::read(&mut reader, root, &providers),
         providers,
         keys: keys(&mut reader, root),
+        skills: skills(&mut reader, root),
         ui: ui(&mut reader, root),
     };
     let problems = reader.into_problems();
@@ -146,6 +151,18 @@ fn keys(reader: &mut Reader<'_>, root: Fields<'_>) -> KeysConfig {
     };
     KeysConfig {
         store: reader.choice(fields, "store", STORES, &[]),
+    }
+}
+
+fn skills(reader: &mut Reader<'_>, root: Fields<'_>) -> SkillsConfig {
+    let Some(value) = reader.value(root, "skills") else {
+        return SkillsConfig::default();
+    };
+    let Some(fields) = reader.table(value, "skills", SKILLS) else {
+        return SkillsConfig::default();
+    };
+    SkillsConfig {
+        claude: reader.flag(fields, "claude").unwrap_or_default(),
     }
 }
 

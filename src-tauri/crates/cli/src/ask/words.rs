@@ -13,6 +13,8 @@ use crate::waits::What;
 
 /// The most bytes of arguments that are shown; the rest is counted.
 const ARGUMENTS_LIMIT_BYTES: usize = 8 << 10;
+/// The most bytes of the review of a skill that are shown.
+const REVIEW_LIMIT_BYTES: usize = 24 << 10;
 /// The most bytes of a question that are shown.
 const QUESTION_LIMIT_BYTES: usize = 4 << 10;
 
@@ -29,6 +31,7 @@ pub async fn lines(app: &Longrein, what: &What, screen: &Screen) -> Result<Vec<S
         } => {
             let mut lines = approval(action, checks, screen)?;
             lines.extend(arguments_of(app, action).await?);
+            lines.extend(review_of(app, action).await?);
             lines.extend(always(offers));
             Ok(lines)
         }
@@ -89,6 +92,19 @@ fn approval(action: &Action, checks: &[Check], screen: &Screen) -> Result<Vec<St
 async fn arguments_of(app: &Longrein, action: &Action) -> Result<Vec<String>, Failure> {
     let text = app.content(&action.arguments).await?;
     Ok(arguments(&String::from_utf8_lossy(&text)))
+}
+
+/// What the person is shown of a skill before it counts.
+async fn review_of(app: &Longrein, action: &Action) -> Result<Vec<String>, Failure> {
+    let skill = action.facts.skill.as_ref();
+    let Some(review) = skill.and_then(|skill| skill.review.as_ref()) else {
+        return Ok(Vec::new());
+    };
+    let review = app.content(review).await?;
+    Ok(indented(
+        &String::from_utf8_lossy(&review),
+        REVIEW_LIMIT_BYTES,
+    ))
 }
 
 /// Arguments as JSON with indents, line by line; the rest is counted.

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use longrein_app::demo::DemoRun;
+use longrein_app::skills::project_at;
 use longrein_app::{AppErrorCode, Driving, Longrein, NewRun};
 use longrein_protocol::RunId;
 use longrein_protocol::event::{HandoffReason, ResumeReason};
@@ -34,6 +35,7 @@ pub async fn run(context: &Context, run: arguments::Run) -> Result<Status, Failu
         question: run.task,
         model: run.model,
         library: run.library.map(folders),
+        project: project(),
         limits: run.limits.limits(),
         attachments: run.attach,
     };
@@ -53,6 +55,11 @@ pub async fn demo(context: &Context, demo: arguments::Demo) -> Result<Status, Fa
     let (question, library) = (demo.question, demo.library.map(folders));
     let driving = app.start_demo(DemoRun { question, library }).await?;
     drive(context, &app, driving, 1, Patience::Short).await
+}
+
+/// The project that this command is given in.
+pub fn project() -> Option<PathBuf> {
+    project_at(&std::env::current_dir().ok()?)
 }
 
 /// Folders as they are wherever the run is resumed from.

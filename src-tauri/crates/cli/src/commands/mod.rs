@@ -16,6 +16,7 @@ mod no_key;
 mod read;
 mod resume;
 mod rules;
+mod skills;
 mod take_up;
 mod wishes;
 
@@ -63,6 +64,7 @@ pub fn run(context: &Context, command: Command) -> Result<Status, Failure> {
         Command::Keys(keys) => light(keys::keys(context, keys)),
         Command::Models(models) => light(models::models(context, models)),
         Command::Mcp(mcp) => light(mcp::mcp(context, mcp)),
+        Command::Skills(skills) => light(skills::skills(context, skills)),
         Command::Doctor => light(machine::doctor(context)),
         Command::Log(log) => light(log::run(context, log)),
         Command::Export(export) => light(export::run(context, export)),

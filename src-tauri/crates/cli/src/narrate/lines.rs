@@ -266,6 +266,7 @@ pub mod tests {
             decided_by: None,
             seen: String::new(),
             offers: Vec::new(),
+            review: String::new(),
             question: None,
             said: Vec::new(),
             result: "no\nsuch file".to_owned(),

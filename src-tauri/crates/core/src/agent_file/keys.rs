@@ -18,11 +18,11 @@ pub(super) const ROOT: &[Key] = &[
     Key::new("model", "[model]"),
     Key::new("tools", "[tools]"),
     Key::new("policy", "[[policy]]"),
+    Key::new("skills", "[skills]"),
     Key::new("library", "[library]"),
     Key::new("context", "[context]"),
     Key::new("budget", "[budget]"),
     Key::new("done_when", "[[done_when]]"),
-    Key::later("skills"),
     Key::later("sandbox"),
     Key::later("stage"),
 ];
@@ -72,6 +72,9 @@ pub(super) fn example(keys: &[Key], name: &str) -> &'static str {
     let known = keys.iter().find(|key| key.name == name);
     known.map_or("", |key| key.example)
 }
+
+/// `[skills]`
+pub(super) const SKILLS: &[Key] = &[Key::new("use", "use = [\"research-page\"]")];
 
 /// `[library]`
 pub(super) const LIBRARY: &[Key] = &[Key::new("folders", "folders = [\"~/Papers\"]")];
@@ -230,7 +233,6 @@ pub(super) const LATER_TOOLS: &[&str] = &[
     "pin_note",
     "recall",
     "find_tools",
-    "load_skill",
 ];
 
 /// The longest name of an agent.

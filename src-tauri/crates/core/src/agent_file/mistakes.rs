@@ -309,8 +309,6 @@ use = ["local/a", "local/b"]
 [tools]
 allow = ["run_code", "find_tools", "web_fetch"]
 preload = ["exa.search"]
-[skills]
-use = ["page"]
 [sandbox]
 hosts = []
 [[stage]]
@@ -323,10 +321,20 @@ command = "make test"
             5:22 tools.allow | “find_tools” is not built yet. | Take it out: it would have no effect.
             5:36 tools.allow | “web_fetch” is not built yet. | Take it out: it would have no effect.
             6:1 tools.preload | “preload” is not built yet. | Take it out: it would have no effect.
-            7:2 skills | “skills” is not built yet. | Take it out: it would have no effect.
-            9:2 sandbox | “sandbox” is not built yet. | Take it out: it would have no effect.
-            11:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
-            14:1 done_when[1].command | “command” is not built yet. | Take it out: it would have no effect.
+            7:2 sandbox | “sandbox” is not built yet. | Take it out: it would have no effect.
+            9:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
+            12:1 done_when[1].command | “command” is not built yet. | Take it out: it would have no effect.
+        "#]],
+    );
+}
+
+#[test]
+fn skills_are_named_by_their_folders_names() {
+    refused(
+        "[skills]\nuse = [\"research-page\", \"*\", \"my page\"]\nallow = []",
+        expect![[r#"
+            2:30 skills.use | “my page” is not the name of a skill. | Write the name of its folder, as longrein skills list tells it, or "*" for all that you approved.
+            3:1 skills.allow | There is no key “allow” here. | Write it under [tools].
         "#]],
     );
 }

@@ -1,6 +1,8 @@
 //! The sections of an agent file, each read into its part of the specification.
 
-use longrein_protocol::agent::{AgentSpec, Budget, ContextLimits, Library, ModelChoice};
+use longrein_protocol::agent::{
+    AgentSpec, Budget, ContextLimits, Library, ModelChoice, SkillChoice,
+};
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -22,6 +24,7 @@ pub(super) fn read(
         instructions: instructions(reader, root),
         model: model(reader, root),
         policy: policy::read(reader, root, &grants),
+        skills: skills(reader, root),
         library: library(reader, root),
         context: context(reader, root),
         budget: budget(reader, root),
@@ -143,6 +146,36 @@ pub(super) fn is_model_name(name: &str) -> bool {
     let sound_model = !model.is_empty()
         && !model.contains(|letter: char| letter.is_whitespace() || letter.is_control());
     sound_provider && sound_model
+}
+
+fn skills(reader: &mut Reader<'_>, root: Fields<'_>) -> SkillChoice {
+    let mut skills = SkillChoice::default();
+    let Some(value) = reader.value(root, "skills") else {
+        return skills;
+    };
+    let Some(fields) = reader.table(value, "skills", keys::SKILLS) else {
+        return skills;
+    };
+    let Some(names) = reader.texts(fields, "use") else {
+        return skills;
+    };
+    skills.use_.clear();
+    for name in names {
+        if name.value == SkillChoice::ALL || is_skill_name(&name.value) {
+            skills.use_.push(name.value);
+        } else {
+            let message = format!("“{}” is not the name of a skill.", name.value);
+            let remedy = "Write the name of its folder, as longrein skills list tells it, or \"*\" for all that you approved.";
+            reader.error(&name.span, "skills.use", message, remedy);
+        }
+    }
+    skills
+}
+
+/// Whether a text may be the name of a skill: letters, digits and hyphens.
+fn is_skill_name(name: &str) -> bool {
+    let sound = |letter: char| letter.is_alphanumeric() || letter == '-';
+    (1..=keys::NAME_LETTERS_MAX).contains(&name.chars().count()) && name.chars().all(sound)
 }
 
 fn library(reader: &mut Reader<'_>, root: Fields<'_>) -> Library {

@@ -190,6 +190,9 @@ fn an_empty_file_is_an_agent_called_after_it_with_every_default() {
         [tools]
         allow = []
 
+        [skills]
+        use = ["*"]
+
         [library]
         folders = []
 

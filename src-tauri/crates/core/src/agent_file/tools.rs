@@ -18,7 +18,13 @@ const READING: &[&str] = &[
 ];
 
 /// Built-in tools that change the workspace or the run.
-const CHANGING: &[&str] = &["write_file", "edit_file", "update_plan", "publish_artifact"];
+const CHANGING: &[&str] = &[
+    "write_file",
+    "edit_file",
+    "update_plan",
+    "load_skill",
+    "publish_artifact",
+];
 
 /// Built-in tools with an argument that is a path.
 pub(super) const WITH_PATHS: &[&str] = &[

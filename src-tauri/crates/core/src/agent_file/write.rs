@@ -37,6 +37,8 @@ pub(super) fn to_toml(spec: &AgentSpec) -> String {
         file.table_of_list("policy");
         file.rule(rule);
     }
+    file.table("skills");
+    file.list("use", &spec.skills.use_);
     file.table("library");
     file.list("folders", &spec.library.folders);
     file.table("context");

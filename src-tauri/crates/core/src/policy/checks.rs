@@ -7,9 +7,9 @@ use longrein_protocol::tool::Effect;
 use serde_json::Value;
 
 use super::facts::declared_urls;
-use super::is_granted;
 use super::preview::effect_in_words;
 use super::rules::{InForce, Matter, allowed_by, allows_host, in_force, verdict};
+use super::{LOAD_SKILL, SKILL_ARGUMENT, is_granted};
 use crate::run::{Action, Run};
 
 /// All of them, in their order.
@@ -23,7 +23,7 @@ pub(super) fn all(
     let matter = Matter::of(action, spec, arguments, facts);
     let rules = in_force(run);
     vec![
-        granted(run, action, spec),
+        granted(run, action, spec, arguments),
         schema(arguments),
         check(CheckName::Effect, Allow, effect_in_words(matter.effect)),
         secrets(spec, facts),
@@ -42,17 +42,31 @@ fn check(check: CheckName, decision: Decision, facts: impl Into<String>) -> Chec
     }
 }
 
-fn granted(run: &Run, action: &Action, spec: Option<&ToolSpec>) -> Check {
+fn granted(run: &Run, action: &Action, spec: Option<&ToolSpec>, arguments: &Value) -> Check {
     let tool = &action.tool;
     let is_granted = run
         .agent()
         .is_some_and(|agent| is_granted(&agent.tools.allow, tool));
     let name = CheckName::Granted;
+    if let Some(skill) = skill_not_granted(run, tool, arguments) {
+        let words = format!("the skill {skill} is not granted to this agent");
+        return check(name, Deny, words);
+    }
     match spec {
         Some(_) if is_granted => check(name, Allow, ""),
         None if is_granted => check(name, Deny, format!("{tool} is not there in this run")),
         _ => check(name, Deny, format!("{tool} is not granted to this agent")),
     }
+}
+
+/// The skill that an action loads, when the agent may not have it.
+fn skill_not_granted<'a>(run: &Run, tool: &str, arguments: &'a Value) -> Option<&'a str> {
+    if tool != LOAD_SKILL {
+        return None;
+    }
+    let skill = arguments.get(SKILL_ARGUMENT).and_then(Value::as_str)?;
+    let covered = run.agent().is_some_and(|agent| agent.skills.covers(skill));
+    (!covered).then_some(skill)
 }
 
 /// The schema itself was checked when the action was proposed, and again if a person edited it.
@@ -114,6 +128,9 @@ fn reach(facts: &ActionFacts) -> Check {
         };
         let words = format!("it can't be made out what it does: {first}{more}");
         return check(name, Ask, words);
+    }
+    if let Some(ask) = facts.skill.as_ref().and_then(|skill| skill.ask.as_ref()) {
+        return check(name, Ask, ask.clone());
     }
     let mut hosts: Vec<&str> = facts.urls.iter().map(|url| url.host.as_str()).collect();
     hosts.dedup();

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use longrein_protocol::gate::{ActionFacts, PathFact, SecretFact, UrlFact};
+use longrein_protocol::gate::{ActionFacts, PathFact, SecretFact, SkillFact, UrlFact};
 use longrein_protocol::tool::Effect;
 use longrein_protocol::{BlobHash, ToolSpec};
 use serde_json::{Value, json};
@@ -26,6 +26,8 @@ pub struct Looked {
     pub paths: Vec<PathFact>,
     /// The secrets that the tool would be given.
     pub secrets: Vec<SecretFact>,
+    /// The skill that it would load, if there is one to be loaded.
+    pub skill: Option<SkillFact>,
     /// The addresses that occur word for word in a person's message, a fetched page or a search
     /// result.
     pub known_urls: HashSet<String>,
@@ -54,20 +56,24 @@ pub fn facts(spec: &ToolSpec, arguments: &Value, looked: Looked) -> ActionFacts 
         urls: urls.collect(),
         commands: reached.commands,
         secrets: looked.secrets,
+        skill: looked.skill,
         unclear: reached.unclear,
         binding: None,
     }
 }
 
 /// What an approval of an action rests on: the effective arguments, the tool's definition and
-/// server, where its paths lead and what stands there. Anything else there, and it asks again.
+/// server, where its paths lead and what stands there, what the skill is made of that it loads. Anything else there, and it asks again.
 pub fn binding(spec: &ToolSpec, arguments: BlobHash, facts: &ActionFacts) -> BlobHash {
     let paths: Vec<Value> = facts
         .paths
         .iter()
         .map(|fact| json!([fact.argument, fact.real, fact.content]))
         .collect();
-    let bound = json!([arguments, spec.definition_hash(), spec.server(), paths,]);
+    let mut bound = json!([arguments, spec.definition_hash(), spec.server(), paths,]);
+    if let (Some(skill), Some(parts)) = (&facts.skill, bound.as_array_mut()) {
+        parts.push(json!([skill.skill, skill.hash]));
+    }
     BlobHash::of(bound.to_string().as_bytes())
 }
 

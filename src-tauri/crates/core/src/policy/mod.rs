@@ -23,6 +23,8 @@ use serde_json::Value;
 
 use crate::run::{Action, Run};
 
+pub use longrein_protocol::tool::LOAD_SKILL;
+
 pub use facts::{Looked, binding, facts, urls_in};
 pub use offers::offers;
 pub use preview::in_words;
@@ -32,10 +34,13 @@ pub use standing::narrowed;
 pub const ALWAYS_GRANTED: &[&str] = &[
     "update_plan",
     "read_source",
+    "load_skill",
     "publish_artifact",
     "ask_person",
     "finish",
 ];
+/// The argument of [`LOAD_SKILL`] that names the skill.
+pub const SKILL_ARGUMENT: &str = "name";
 /// The tools that `files` stands for.
 pub const FILE_TOOLS: &[&str] = &[
     "read_file",

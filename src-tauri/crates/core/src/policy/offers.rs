@@ -26,6 +26,14 @@ pub fn offers(
     let Some(spec) = run.tool(&action.tool) else {
         return Vec::new();
     };
+    // A skill is approved by what it holds: no rule speaks of that.
+    if facts
+        .skill
+        .as_ref()
+        .is_some_and(|skill| skill.ask.is_some())
+    {
+        return Vec::new();
+    }
     let leads_out = facts.paths.iter().any(|path| path.real.is_none());
     let spoken = verdict(
         &in_force(run),

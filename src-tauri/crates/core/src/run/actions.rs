@@ -182,6 +182,7 @@ impl Run {
             trust: finished.trust,
             latency_ms: finished.latency_ms,
         };
+        self.skill_shown(&finished.action, &result.body);
         if self
             .action(&finished.action)
             .is_some_and(|action| action.tool == FINISH)

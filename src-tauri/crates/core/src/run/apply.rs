@@ -3,14 +3,14 @@
 use longrein_protocol::agent::Criterion;
 use longrein_protocol::block::{Block, StopReason};
 use longrein_protocol::event::{
-    AcceptanceResolved, ArtifactPublished, ContextCompacted, ContextCompiled, Event, ModelFailed,
-    ModelRequested, ModelResponded, Outcome, Payload, PolicyChanged, ResumeReason, RunCreated,
-    RunFinished, RunHandedOff, RunResumed, SideRequested, SourceCaptured, ToolsRevealed,
-    TurnStarted, VerificationFinished,
+    AcceptanceResolved, ArtifactPublished, ContextCompiled, Event, ModelFailed, ModelRequested,
+    ModelResponded, Outcome, Payload, PolicyChanged, ResumeReason, RunCreated, RunFinished,
+    RunHandedOff, RunResumed, SideRequested, SourceCaptured, ToolsRevealed, TurnStarted,
+    VerificationFinished,
 };
 use longrein_protocol::source::{PlanItem, SourceRecord};
 use longrein_protocol::view::KnotShape;
-use longrein_protocol::{Body, Millis, ToolErrorClass};
+use longrein_protocol::{Millis, ToolErrorClass};
 
 use super::actions::harness_result;
 use super::{
@@ -72,6 +72,7 @@ impl Run {
             Payload::PolicyChanged(changed) => self.policy_changed(changed),
             Payload::PlanUpdated(plan) => self.planned(&plan.items),
             Payload::SourceCaptured(source) => self.captured(source),
+            Payload::SkillLoaded(loaded) => self.skill_loaded(loaded),
             Payload::ArtifactPublished(artifact) => self.published(artifact),
             Payload::VerificationStarted(_) => self.checking = true,
             Payload::VerificationFinished(finished) => self.verified(finished),
@@ -254,39 +255,6 @@ impl Run {
         self.body_weight = self.fragments.iter().map(fragment_weight).sum();
         self.request = Request::Compiled;
         self.patience = Patience::default();
-    }
-
-    fn compacted(&mut self, compacted: &ContextCompacted) {
-        let conversation = &mut self.conversation;
-        while conversation.first < compacted.dropped_before {
-            match conversation.items.pop_front() {
-                Some(Item::Person(words)) => conversation.kept.push(words),
-                Some(_) => {}
-                None => break,
-            }
-            conversation.first += 1;
-        }
-        conversation.pruned_before = conversation.pruned_before.max(compacted.pruned_before);
-        conversation.media_before = conversation.media_before.max(compacted.media_before);
-        let first = conversation.first;
-        for (offset, item) in conversation.items.iter_mut().enumerate() {
-            if first + offset as u32 >= conversation.pruned_before {
-                break;
-            }
-            if let Item::Result { action, result, .. } = item {
-                let line = format!(
-                    "[{} bytes, kept in the log as the result of {action}]",
-                    result.body.len()
-                );
-                if line.len() < result.body.len() {
-                    result.body = Body::Text(line);
-                }
-            }
-        }
-        conversation.weigh();
-        self.front_changed = true;
-        self.request = Request::None;
-        self.knot(KnotShape::Square);
     }
 
     fn requested(&mut self, requested: &ModelRequested) {

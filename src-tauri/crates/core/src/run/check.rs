@@ -165,6 +165,7 @@ impl Run {
                 stages(&reconciled.action, &[Uncertain, Lost])?
             }
             Payload::SourceCaptured(source) => stages(&source.action, &[Started])?,
+            Payload::SkillLoaded(loaded) => stages(&loaded.action, &[Started])?,
             Payload::ArtifactPublished(artifact) => stages(&artifact.action, &[Started])?,
             Payload::ActionCompensated(_) => true,
             _ => false,

@@ -6,6 +6,7 @@ mod budget;
 mod check;
 mod children;
 mod claim;
+mod compacted;
 mod digest;
 mod fork;
 mod line;
@@ -13,6 +14,7 @@ mod media;
 mod next;
 mod parts;
 mod recovery;
+mod skills;
 mod stopping;
 mod switch;
 
@@ -34,6 +36,7 @@ pub use line::DEMO_PROVIDER;
 pub use next::{ASK_PERSON, DELEGATE, FINISH, Next, WaitsFor};
 pub use parts::*;
 pub use recovery::{LOST_ATTEMPTS, QUERY_ATTEMPTS, StartWay};
+pub use skills::LoadedSkill;
 pub use stopping::{DENIALS_LIMIT, LOOP_CYCLE, LOOP_CYCLE_TIMES, LOOP_LIMIT, LOOP_WARNING};
 
 /// How often a request fails before the run is handed off.
@@ -120,6 +123,8 @@ pub struct Run {
     pub plan: Vec<PlanItem>,
     /// Sources, in the order of their ids.
     pub sources: Vec<SourceRecord>,
+    /// The skills that the model was given, the last one last.
+    pub skills: Vec<LoadedSkill>,
     /// Delivered files.
     pub artifacts: Vec<Artifact>,
     /// Whether untrusted text was read.

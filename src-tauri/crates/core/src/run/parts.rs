@@ -342,8 +342,8 @@ impl Conversation {
             .flat_map(|(number, item)| item.media().iter().map(move |media| (number, media)))
     }
 
-    /// Counts its bytes anew.
-    pub(super) fn weigh(&mut self) {
+    /// Counts its bytes anew; `pinned` are those of what is laid before it.
+    pub(super) fn weigh(&mut self, pinned: usize) {
         let items = self.numbered().map(|(number, item)| {
             let noted = !self.shows_media(number, item);
             match noted {
@@ -353,7 +353,7 @@ impl Conversation {
         });
         let kept = self.kept.iter();
         let kept = kept.map(|words| words.body.len() + words.media.len() * NOTE_BYTES);
-        self.bytes = items.sum::<usize>() + kept.sum::<usize>();
+        self.bytes = items.sum::<usize>() + kept.sum::<usize>() + pinned;
     }
 }
 

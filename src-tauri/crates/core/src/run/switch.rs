@@ -56,7 +56,8 @@ impl Run {
                 Block::Thinking { .. } => false,
             });
         }
-        self.conversation.weigh();
+        let pinned = self.pinned_skill_bytes();
+        self.conversation.weigh(pinned);
     }
 
     /// What one model refused, another may take.

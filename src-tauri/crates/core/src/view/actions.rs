@@ -55,14 +55,22 @@ impl View {
         self.insert_action(event, row)
     }
 
-    pub(super) fn decided(&mut self, decided: &ActionDecided) -> Vec<String> {
+    pub(super) fn decided(
+        &mut self,
+        decided: &ActionDecided,
+        content: &Content<'_>,
+    ) -> Vec<String> {
+        let review = card::review(decided).map(content).unwrap_or_default();
         let changed = self.action(&decided.action, |row, knot| {
             row.decision.clone_from(&decided.why);
             row.checks.clone_from(&decided.checks);
             row.decided_by = card::deciding(decided);
             match decided.decision {
                 Decision::Allow => row.state = ActionState::Allowed,
-                Decision::Ask => row.state = ActionState::Proposed,
+                Decision::Ask => {
+                    row.state = ActionState::Proposed;
+                    row.review = review;
+                }
                 Decision::Deny => {
                     no_longer_asked(row);
                     row.state = ActionState::Denied;

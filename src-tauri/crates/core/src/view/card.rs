@@ -1,12 +1,12 @@
 //! What stands on the card of an action.
 
-use longrein_protocol::ActionId;
 use longrein_protocol::agent::{Decision, PolicyRule};
 use longrein_protocol::block::Trust;
 use longrein_protocol::event::ActionDecided;
 use longrein_protocol::gate::CheckName;
 use longrein_protocol::tool::Effect;
 use longrein_protocol::view::{ActionRow, ActionState, Knot, KnotShape, KnotTone, RuleOffer};
+use longrein_protocol::{ActionId, Body};
 
 use super::rows::new_knot;
 use super::{ROW_TEXT_BYTES, words};
@@ -35,6 +35,7 @@ pub(super) fn new_action(
         decided_by: None,
         seen: String::new(),
         offers: Vec::new(),
+        review: String::new(),
         question: None,
         said: Vec::new(),
         result: String::new(),
@@ -80,6 +81,19 @@ pub(super) fn take_edit(row: &mut ActionRow, edited: &str) {
 pub(super) fn no_longer_asked(row: &mut ActionRow) {
     row.seen.clear();
     row.offers.clear();
+    row.review.clear();
+}
+
+/// What the person is shown beside the arguments, where they have to look at a skill.
+pub(super) fn review(decided: &ActionDecided) -> Option<&Body> {
+    let asks = decided.decision == Decision::Ask;
+    decided
+        .facts
+        .skill
+        .as_ref()
+        .filter(|_| asks)?
+        .review
+        .as_ref()
 }
 
 /// The check by which an action was decided: the one whose facts are the reason, else the first

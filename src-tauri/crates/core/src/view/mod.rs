@@ -63,6 +63,7 @@ pub fn bodies_needed(event: &Event) -> Vec<&Body> {
             .collect(),
         Payload::ActionProposed(proposed) => vec![&proposed.arguments],
         Payload::ActionRejected(rejected) => vec![&rejected.arguments],
+        Payload::ActionDecided(decided) => card::review(decided).into_iter().collect(),
         Payload::ActionFinished(finished) => vec![shown(finished)],
         Payload::ApprovalResolved(resolved) => resolved.arguments.iter().collect(),
         Payload::ActionReconciled(reconciled) => reconciled.result.iter().collect(),

@@ -59,7 +59,7 @@ impl View {
             Payload::RunFinished(finished) => self.run_finished(event, finished),
             Payload::ActionProposed(proposed) => self.proposed(event, proposed, content),
             Payload::ActionRejected(rejected) => self.rejected(event, rejected, content),
-            Payload::ActionDecided(decided) => self.decided(decided),
+            Payload::ActionDecided(decided) => self.decided(decided, content),
             Payload::ApprovalRequested(asked) => self.asked(asked),
             Payload::ApprovalResolved(said) => self.approval_answered(event, said, content),
             Payload::ApprovalWithdrawn(withdrawn) => self.withdrawn(withdrawn),
@@ -75,6 +75,8 @@ impl View {
             Payload::ChildSpawned(spawned) => self.child_spawned(spawned),
             Payload::ChildFinished(finished) => self.child_finished(finished, content),
             Payload::SourceCaptured(captured) => self.captured(captured),
+            // The card of the action says it.
+            Payload::SkillLoaded(_) => Vec::new(),
             // The panel shows these.
             Payload::RunCreated(_) | Payload::PlanUpdated(_) | Payload::ArtifactPublished(_) => {
                 Vec::new()

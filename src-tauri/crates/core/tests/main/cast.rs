@@ -82,6 +82,7 @@ pub fn created(rest: &str) -> Payload {
         model: "test/model".to_owned(),
         harness: "0".to_owned(),
         workspace: String::new(),
+        project: None,
         price: None,
         takes: Default::default(),
         tainted: false,

@@ -10,3 +10,4 @@ mod panel;
 mod play;
 mod refused;
 mod shown;
+mod skills;

@@ -203,6 +203,7 @@ pub fn call(arguments: serde_json::Value, cancel: CancellationToken) -> ToolCall
         key: "key-1".to_owned(),
         attempt: 1,
         arguments,
+        facts: longrein_protocol::gate::ActionFacts::default(),
         context: Arc::new(RunContext {
             workspace: PathBuf::new(),
             sources: Vec::new(),

@@ -70,6 +70,7 @@ impl Play {
             window_tokens: 4_000,
             harness: "0".into(),
             workspace: "w".into(),
+            project: None,
             price: None,
             takes: Takes::default(),
             tainted: false,

@@ -61,6 +61,7 @@ impl<'d> Story<'d> {
             window_tokens: 100_000,
             harness: "0".into(),
             workspace: "w".into(),
+            project: None,
             price: None,
             takes: Default::default(),
             tainted: false,

@@ -156,6 +156,19 @@ pub struct ActionFinished {
     pub latency_ms: u32,
 }
 
+/// See [`super::Payload::SkillLoaded`]. Its instructions are the result of the action.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SkillLoaded {
+    /// The action that loaded it.
+    pub action: ActionId,
+    /// The skill's name.
+    pub skill: String,
+    /// What it was made of: the hash of its whole folder, 64 hexadecimal digits.
+    pub hash: String,
+    /// Where it lay, in words: `ships with Longrein`, `.agents/skills of the project`.
+    pub place: String,
+}
+
 /// See [`super::Payload::ActionLost`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ActionLost {

@@ -23,6 +23,10 @@ pub struct RunCreated {
     pub harness: String,
     /// The folder that the run works in.
     pub workspace: String,
+    /// The folder of the project that it was begun in, where skills of the project lie; absent
+    /// where it was begun in none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// What the model's tokens cost; absent when it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,

@@ -76,6 +76,9 @@ pub struct ActionRow {
     pub seen: String,
     /// The rules that “always” would make; none unless it is asked.
     pub offers: Vec<RuleOffer>,
+    /// What it is shown with, beside its arguments: the review of a skill that nobody has looked
+    /// at, or that has changed. Plain text; empty unless it is asked.
+    pub review: String,
     /// What the model asks by it.
     pub question: Option<QuestionLine>,
     /// What people said of it, in order.

@@ -64,6 +64,7 @@ fn output() -> ToolOutput {
         facts: vec![Fact::Artifact(Box::new(artifact))],
         receipt: Some(KEY.to_owned()),
         place: Some(format!("https://{KEY}@example.org")),
+        skill: None,
     }
 }
 

@@ -17,6 +17,7 @@ use crate::check::Examined;
 use crate::error::SkillError;
 use crate::folder::Source;
 use crate::hash::{ContentHash, Fingerprint};
+use crate::kept;
 use crate::problem::{Problem, ProblemCode, Severity};
 use crate::records::{self, Origin, Record, Records};
 use crate::review::Review;
@@ -130,8 +131,11 @@ impl Shelf {
         problems.retain(|problem| problem.code != ProblemCode::NameMismatch);
         let fingerprint = Fingerprint::of(&source_now, &examined.contents)?;
         let before = self.installed(&name)?;
-        let difference = before.map(|before| fingerprint.difference(&before));
+        let difference = before.as_ref().map(|before| fingerprint.difference(before));
+        let changes =
+            before.map(|before| kept::changes(&self.folder, &source_now, &before, &fingerprint));
         let mut review = Review::of(&source_now, &examined, fingerprint, difference)?;
+        review.changes = changes.unwrap_or_default();
         review.left_out = staged.left_out;
         Ok(Offer {
             name,
@@ -177,6 +181,7 @@ impl Shelf {
             approved_at: approval.at,
             fingerprint,
         };
+        kept::keep(&self.folder, &source, &record.fingerprint);
         records.set(record.clone())?;
         // Taken down first: until the folder follows, what lies there counts as changed and asks.
         records.write(&self.folder)?;
@@ -187,6 +192,7 @@ impl Shelf {
             records.write(&self.folder)?;
             return Err(error);
         }
+        kept::sweep(&self.folder, &records);
         // What was replaced lies in the stage now, and goes with it.
         Ok(record)
     }
@@ -211,6 +217,7 @@ impl Shelf {
         let forgotten = [folder.as_path(), target].map(|folder| records.forget(folder));
         if forgotten.iter().any(Option::is_some) {
             records.write(&self.folder)?;
+            kept::sweep(&self.folder, &records);
         }
         Ok(target.to_path_buf())
     }

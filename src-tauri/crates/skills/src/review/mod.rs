@@ -15,6 +15,7 @@ use crate::error::SkillError;
 use crate::folder::{EntryKind, FILE_LIMIT_BYTES, Source};
 use crate::hash::{ContentHash, Difference, Fingerprint, size};
 use crate::hidden::HiddenKind;
+use crate::kept::FileChange;
 use crate::problem::Problem;
 
 use facts::Facts;
@@ -56,6 +57,8 @@ pub struct Review {
     pub problems: Vec<Problem>,
     /// How it differs from what was approved or installed before; `None` for a new one.
     pub change: Option<Difference>,
+    /// The same line by line, as far as the texts that were approved are still at hand.
+    pub changes: Vec<FileChange>,
 }
 
 /// A skill's licence.
@@ -283,6 +286,7 @@ impl Review {
             flags: facts.flags,
             problems: examined.parsed.problems.clone(),
             change,
+            changes: Vec::new(),
         })
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use expect_test::{Expect, expect};
 use longrein_skills::{Severity, check};
 
-use crate::kit::{manifest, write};
+use crate::kit::{keep, manifest, write};
 
 /// Checks a folder `beans` whose `SKILL.md` is this.
 pub fn told(text: impl AsRef<[u8]>, expected: Expect) {
@@ -19,6 +19,7 @@ fn folder_told(make: impl FnOnce(&Path), expected: Expect) {
     let folder = all.path().join("beans");
     fs::create_dir(&folder).unwrap();
     make(&folder);
+    keep(&folder);
     let checked = check(&folder).unwrap();
     let mut shown: Vec<String> = checked
         .problems

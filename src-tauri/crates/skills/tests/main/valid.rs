@@ -4,12 +4,13 @@ use std::fs;
 
 use longrein_skills::{Manifest, Severity, check};
 
-use crate::kit::write;
+use crate::kit::{keep, write};
 
 fn checked(name: &str, text: &str) -> Manifest {
     let all = tempfile::tempdir().unwrap();
     let folder = all.path().join(name);
     write(&folder.join("SKILL.md"), text);
+    keep(&folder);
     let checked = check(&folder).unwrap();
     let wrong: Vec<String> = checked
         .problems

@@ -91,6 +91,7 @@ impl Sample {
         let agent: AgentSpec = serde_json::from_value(json!({"name": "research"})).unwrap();
         let title = self.text(9);
         let created = RunCreated {
+            project: None,
             price: None,
             takes: Default::default(),
             tainted: false,
