@@ -6,6 +6,7 @@ mod broken;
 mod bundled;
 mod catalogue;
 mod fields;
+mod give;
 mod install;
 mod kit;
 mod load;
