@@ -11,6 +11,7 @@ use longrein_store::file_system::{is_network_file_system, make_private_folder};
 use serde::Serialize;
 
 use crate::keys::KeyList;
+use crate::skills::{SkillList, SkillState};
 use crate::{AppError, AppErrorCode, Longrein, Paths};
 
 /// One thing that was looked at.
@@ -182,6 +183,7 @@ impl Longrein {
         ];
         findings.extend(self.policy());
         findings.push(keys_finding(&self.keys().list().await));
+        findings.push(self.skill_finding());
         findings.extend(self.servers());
         findings.extend(self.model_servers().await);
         for name in self.config().providers.keys() {
@@ -247,6 +249,28 @@ impl Longrein {
                 Some(finding("policy", state, error.message, &error.remedy))
             }
         }
+    }
+
+    /// The skills outside of any project: those that count, and those that need a look.
+    fn skill_finding(&self) -> Finding {
+        let list = SkillList::of(&self.skills(None).catalogue());
+        let of = |states: &[SkillState]| {
+            let lines = list.skills.iter();
+            lines.filter(|line| states.contains(&line.state)).count() as u64
+        };
+        let used = counted(of(&[SkillState::Bundled, SkillState::Approved]), "skill");
+        if let Some(fault) = list.faults.first() {
+            let remedy = "Until then, skills of that place don't count.";
+            return finding("skills", FindingState::Bad, fault, remedy);
+        }
+        let waiting = of(&[SkillState::Unreviewed, SkillState::Changed]);
+        let broken = of(&[SkillState::Broken]);
+        if waiting + broken == 0 {
+            return finding("skills", FindingState::Good, used, "");
+        }
+        let seen = format!("{used}, {waiting} to be looked at, {broken} that can't be used");
+        let remedy = "See which with: longrein skills list";
+        finding("skills", FindingState::Limited, seen, remedy)
     }
 
     /// Model servers on this machine that no provider of the configuration is.

@@ -41,7 +41,8 @@ pub struct AgentSpec {
     pub context: ContextLimits,
     /// Hard limits.
     #[serde(default)]
-    pub budget: Budget,
+    // Apart, so that an event that holds an agent is not much larger than all others.
+    pub budget: Box<Budget>,
     /// When the run is done. Without criteria the outcome is `unverified`.
     #[serde(default)]
     pub done_when: Vec<Criterion>,

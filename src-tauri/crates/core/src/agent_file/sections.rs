@@ -27,7 +27,7 @@ pub(super) fn read(
         skills: skills(reader, root),
         library: library(reader, root),
         context: context(reader, root),
-        budget: budget(reader, root),
+        budget: Box::new(budget(reader, root)),
         done_when: criteria::read(reader, root, &grants),
         tools: grants,
     }

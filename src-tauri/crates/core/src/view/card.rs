@@ -136,6 +136,7 @@ pub(super) fn title(row: &ActionRow) -> String {
         "list_files" => "List",
         "search_files" => "Search files",
         "publish_artifact" => "Publish",
+        "load_skill" => "Load the skill",
         "ask_person" => "Ask you",
         "finish" => "Finish",
         tool => tool,
