@@ -52,6 +52,9 @@ fn a_skill_is_reviewed_installed_told_of_and_loaded_and_its_files_lie_in_the_wor
         .unwrap();
     assert_eq!(beans["standing"]["is"], "approved");
 
+    let doctor = home.run(&["doctor"]);
+    assert!(doctor.out.contains("3 skills"), "{doctor}");
+
     let run = home.run(&["run", &home.agent(""), "Sort the beans."]);
     assert_eq!(run.status, 0, "{run}");
     let events = home.events(&run.run_id());
@@ -79,7 +82,7 @@ fn a_skill_is_reviewed_installed_told_of_and_loaded_and_its_files_lie_in_the_wor
     assert_eq!(removed.status, 0, "{removed}");
     assert!(!home.data().join("skills/beans").exists());
     let again = home.run(&["skills", "remove", "beans"]);
-    assert_eq!(again.status, 1, "{again}");
+    assert_eq!(again.status, 2, "{again}");
 }
 
 #[test]
