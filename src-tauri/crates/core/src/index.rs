@@ -14,7 +14,7 @@ pub const LINE_CHARS: usize = 320;
 pub const INDEX_CHARS: usize = 12_000;
 
 /// The text of an index; empty where there are no lines. Lines over the bound are counted and not
-/// shown; `find_tools` finds what they stand for.
+/// shown.
 pub fn text(lines: &[IndexLine]) -> String {
     let mut text = String::new();
     let mut left = INDEX_CHARS;
@@ -32,7 +32,10 @@ pub fn text(lines: &[IndexLine]) -> String {
             }
         }
         if hidden > 0 {
-            let _ = write!(listed, "\n- … and {hidden} more: find_tools finds them.");
+            let _ = write!(
+                listed,
+                "\n- … and {hidden} more, for which there is no room."
+            );
         }
         if !listed.is_empty() {
             let gap = if text.is_empty() { "" } else { "\n\n" };
@@ -42,18 +45,9 @@ pub fn text(lines: &[IndexLine]) -> String {
     text
 }
 
-/// Whether some lines are over the bound, so that only `find_tools` leads to what they stand for.
-pub fn is_cut(lines: &[IndexLine]) -> bool {
-    let sizes = lines.iter().map(|line| one_line(line).chars().count());
-    sizes.sum::<usize>() > INDEX_CHARS
-}
-
 fn heading(kind: IndexKind) -> &'static str {
     match kind {
-        IndexKind::Server => {
-            "Servers with more tools than are listed as tools. find_tools finds them by what they \
-             do and gives their definitions; call_tool calls one:"
-        }
+        IndexKind::Server => "Servers with more tools than are listed as tools:",
         IndexKind::Skill => {
             "Skills: how such work is done here. load_skill gives the whole of one; load what the \
              task is about before you begin:"
@@ -95,7 +89,6 @@ mod tests {
     #[test]
     fn without_lines_there_is_no_index() {
         assert_eq!(text(&[]), "");
-        assert!(!is_cut(&[]));
     }
 
     #[test]
@@ -138,11 +131,10 @@ mod tests {
                 )
             })
             .collect();
-        assert!(is_cut(&lines));
         let text = text(&lines);
         assert!(text.chars().count() < INDEX_CHARS + 400);
         let shown = text.lines().filter(|line| line.starts_with("- s")).count();
-        let more = format!("- … and {} more: find_tools finds them.", 200 - shown);
+        let more = format!("- … and {} more, for which there is no room.", 200 - shown);
         assert!(text.ends_with(&more), "{text}");
     }
 }
