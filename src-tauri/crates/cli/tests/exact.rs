@@ -7,6 +7,7 @@ use std::thread;
 use longrein_runtime::ports::ReplyBlock;
 use longrein_testkit::provider::{Content, Setup};
 use longrein_testkit::reply::reply_of;
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -73,13 +74,24 @@ fn written(format: &str, files: u32) -> Written {
     home.configure(&format!(
         "[providers.local]\nformat = \"{format}\"\nbase_url = \"{base_url}\"\n"
     ));
-    let before = size(&home.data());
+    let before = stored(&home);
     let run = home.run(&["run", &home.agent(AGENT), "Write."]);
     assert_eq!(run.status, 0, "{run}");
     assert_eq!(provider.mock.count() as u32, files + 1);
-    let bytes = size(&home.data()) - before;
+    let bytes = stored(&home) - before;
     let run = run.run_id();
     Written { home, run, bytes }
+}
+
+/// Bytes of all that is kept. A process may end before its write-ahead log is emptied into the
+/// database, so that is done before they are counted.
+fn stored(home: &Home) -> u64 {
+    if home.database().exists() {
+        let database = Connection::open(home.database()).unwrap();
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        database.query_row(checkpoint, [], |_| Ok(())).unwrap();
+    }
+    size(&home.data())
 }
 
 /// Bytes of all files of a folder.
