@@ -113,6 +113,8 @@ pub fn builder() -> tauri_specta::Builder<tauri::Wry> {
             answer::deny_action,
             answer::asked_arguments,
             answer::answer_question,
+            answer::answer_server,
+            answer::open_asked_page,
             answer::settle_action,
             answer::accept_result,
             answer::undo_action,

@@ -33,6 +33,8 @@ const COMMANDS: &[&str] = &[
     "deny_action",
     "asked_arguments",
     "answer_question",
+    "answer_server",
+    "open_asked_page",
     "settle_action",
     "accept_result",
     "undo_action",

@@ -2,18 +2,21 @@
 
 use std::time::Duration;
 
+use longrein_core::question;
 use longrein_core::run::{Action, ActionStage};
 use longrein_core::view::{self, View};
 use longrein_protocol::agent::PolicyRule;
 use longrein_protocol::event::Verdict;
 use longrein_protocol::gate::{Always, Scope, Surface};
+use longrein_protocol::question::{Replied, Reply, ServerQuestion, Wants};
 use longrein_protocol::view::{ActionRow, RowContent, SaidLine};
 use longrein_protocol::wish::Wish;
 use longrein_protocol::{ActionId, BlobHash};
 use longrein_runtime::world::check_arguments;
 use serde::Deserialize;
 use specta::Type;
-use tauri::State;
+use tauri::{AppHandle, State};
+use tauri_plugin_opener::OpenerExt;
 
 use super::{Answer, run_id};
 use crate::bridge::{BridgeError, ErrorCode};
@@ -114,7 +117,90 @@ pub async fn asked_arguments(
     Ok(view::pretty(&String::from_utf8_lossy(&bytes)))
 }
 
-/// Answers the model's question.
+/// Answers a server's question: `values` are those of a form, as JSON; empty for a page, and where
+/// the person declines or gives no answer.
+#[tauri::command]
+#[specta::specta]
+pub async fn answer_server(
+    desktop: State<'_, Desktop>,
+    run: String,
+    action: String,
+    number: u32,
+    reply: Replied,
+    values: String,
+) -> Answer<()> {
+    let (run, action) = (run_id(&run)?, ActionId(action));
+    let values = bounded(values)?;
+    let view = desktop.longrein().view(run).await?;
+    let asked = asked_by_server(&view, &action, number)?;
+    let reply = match reply {
+        Replied::Declined => Reply::Declined,
+        Replied::Dismissed => Reply::Dismissed,
+        Replied::Given => Reply::Given {
+            values: match values.trim() {
+                "" => serde_json::Map::new(),
+                text => serde_json::from_str(text)
+                    .map_err(|error| usage(format!("The answer is no JSON: {error}."), MEND))?,
+            },
+        },
+    };
+    let answer = question::fitting(&asked.wants, reply)
+        .map_err(|mistakes| usage(question::in_words(&mistakes), MEND))?;
+    let wish = Wish::Reply {
+        action,
+        number,
+        answer,
+        from: Surface::Window,
+    };
+    desktop.ask(run, wish).await
+}
+
+/// Opens the page that a server wants visited in the person's browser. The address is the one in
+/// the log.
+#[tauri::command]
+#[specta::specta]
+pub async fn open_asked_page(
+    app: AppHandle,
+    desktop: State<'_, Desktop>,
+    run: String,
+    action: String,
+    number: u32,
+) -> Answer<()> {
+    let (run, action) = (run_id(&run)?, ActionId(action));
+    let view = desktop.longrein().view(run).await?;
+    let asked = asked_by_server(&view, &action, number)?;
+    let Wants::Visit { url, .. } = &asked.wants else {
+        return Err(usage(
+            "The server asks for values, and not to open a page.",
+            MEND,
+        ));
+    };
+    app.opener().open_url(url, None::<&str>).map_err(|error| {
+        let message = format!("No browser can be opened: {error}.");
+        BridgeError::new(ErrorCode::Io, message, format!("Open it yourself: {url}"))
+    })
+}
+
+/// What to do about an answer that does not fit.
+const MEND: &str = "Mend it, and answer again.";
+
+/// A server's question, if it still waits for an answer.
+fn asked_by_server<'a>(
+    view: &'a View,
+    action: &ActionId,
+    number: u32,
+) -> Answer<&'a ServerQuestion> {
+    let open = at_stage(view, action, ActionStage::Started)?;
+    match open.open_question(number) {
+        Some(open) => Ok(&open.question),
+        None => {
+            let message = format!("{} does not wait for this answer any more.", open.tool);
+            Err(refused(message, "Nothing was changed."))
+        }
+    }
+}
+
+/// Answers the model's question, or in words that of a server, which waits longest.
 #[tauri::command]
 #[specta::specta]
 pub async fn answer_question(
@@ -125,12 +211,22 @@ pub async fn answer_question(
 ) -> Answer<()> {
     let (run, action) = (run_id(&run)?, ActionId(action));
     let text = bounded(text)?;
-    at_stage(
-        &desktop.longrein().view(run).await?,
-        &action,
-        ActionStage::Questioned,
-    )?;
+    let view = desktop.longrein().view(run).await?;
     let from = Surface::Window;
+    let asking = view.run().action(&action);
+    if let Some(open) = asking.and_then(|asking| asking.questions.first()) {
+        let asked = asked_by_server(&view, &action, open.question.number)?;
+        let answer = question::read(&asked.wants, &text)
+            .map_err(|mistakes| usage(question::in_words(&mistakes), MEND))?;
+        let wish = Wish::Reply {
+            action,
+            number: asked.number,
+            answer,
+            from,
+        };
+        return desktop.ask(run, wish).await;
+    }
+    at_stage(&view, &action, ActionStage::Questioned)?;
     desktop.ask(run, Wish::Answer { action, text, from }).await
 }
 

@@ -45,8 +45,18 @@ export const commands = {
 	denyAction: (run: string, action: string, reason: string) => typedError<null, BridgeError>(__TAURI_INVOKE("deny_action", { run, action, reason })),
 	/**  All arguments of an action that is asked, as JSON with indents. */
 	askedArguments: (run: string, action: string, seen: string) => typedError<string, BridgeError>(__TAURI_INVOKE("asked_arguments", { run, action, seen })),
-	/**  Answers the model's question. */
+	/**  Answers the model's question, or in words that of a server, which waits longest. */
 	answerQuestion: (run: string, action: string, text: string) => typedError<null, BridgeError>(__TAURI_INVOKE("answer_question", { run, action, text })),
+	/**
+	 *  Answers a server's question: `values` are those of a form, as JSON; empty for a page, and where
+	 *  the person declines or gives no answer.
+	 */
+	answerServer: (run: string, action: string, number: number, reply: Replied, values: string) => typedError<null, BridgeError>(__TAURI_INVOKE("answer_server", { run, action, number, reply, values })),
+	/**
+	 *  Opens the page that a server wants visited in the person's browser. The address is the one in
+	 *  the log.
+	 */
+	openAskedPage: (run: string, action: string, number: number) => typedError<null, BridgeError>(__TAURI_INVOKE("open_asked_page", { run, action, number })),
 	/**  Says what became of an action of which nobody knows. */
 	settleAction: (run: string, action: string, verdict: Verdict, result: string | null) => typedError<null, BridgeError>(__TAURI_INVOKE("settle_action", { run, action, verdict, result })),
 	/**  Accepts the result, or sends it back. */
@@ -182,8 +192,10 @@ export type ActionRow = {
 	 *  at, or that has changed. Plain text; empty unless it is asked.
 	 */
 	review: string,
-	/**  What the model asks by it. */
+	/**  What the model asks by it, or, while it runs, a server: then in words alone, with the form. */
 	question: QuestionLine | null,
+	/**  What servers asked while it ran, in order. */
+	server_questions: ServerQuestionLine[],
 	/**  What people said of it, in order. */
 	said: SaidLine[],
 	/**  The result as the model was shown it; cut after 8 KB. */
@@ -214,7 +226,7 @@ export type ActionState =
 "rejected" | 
 /**  A person has to answer. */
 "asked" | 
-/**  The model asks the person something by it. */
+/**  The model asks the person something by it, or a server does while it runs. */
 "asks_you" | 
 /**  Allowed, not started. */
 "allowed" | 
@@ -338,6 +350,14 @@ export type CheckName =
 /**  Was untrusted text read, and does it reach outside? */
 "taint";
 
+/**  A value that can be chosen. */
+export type Choice = {
+	/**  The value that is sent. */
+	value: string,
+	/**  What it is called. */
+	title: string,
+};
+
 /**  One line of an evidence ledger. */
 export type Claim = {
 	/**  The sentence that carries the citation. */
@@ -445,6 +465,49 @@ export type ErrorCode =
 "refused" | 
 /**  The run can be read but not continued. */
 "unreadable";
+
+/**  A field of a server's form. */
+export type FieldLine = {
+	/**  Its key in the answer. */
+	name: string,
+	/**  What it is called. */
+	title: string,
+	/**  What it means; may be empty. */
+	description: string,
+	/**  What may be given: `a whole number, from 1 to 5`. */
+	hint: string,
+	/**  Whether the form can't be sent without it. */
+	required: boolean,
+	/**  What is taken when nothing is given, as JSON; empty where there is nothing. */
+	default: string,
+	/**  What is given: what an answer holds as JSON. */
+	kind: FieldLineKind,
+	/**  What can be chosen; none where it is typed. */
+	choices: Choice[],
+};
+
+/**  What is given in a field of a server's form. */
+export type FieldLineKind = 
+/**  A string. */
+"text" | 
+/**  A string: an address of e-mail. */
+"email" | 
+/**  A string: a whole address. */
+"uri" | 
+/**  A string: a date. */
+"date" | 
+/**  A string: a date with a time. */
+"date_time" | 
+/**  A number. */
+"number" | 
+/**  A whole number. */
+"whole" | 
+/**  A boolean. */
+"yes_no" | 
+/**  One of the choices' values. */
+"one" | 
+/**  A list of the choices' values. */
+"many";
 
 /**  How one file differs from what was approved, line by line. */
 export type FileChange = {
@@ -858,6 +921,15 @@ export type ReachedLimit = {
 	suggested: number,
 };
 
+/**  The same without the values. */
+export type Replied = 
+/**  They agreed. */
+"given" | 
+/**  They said no. */
+"declined" | 
+/**  They gave no answer. */
+"dismissed";
+
 /**  One fact of a review. */
 export type ReviewFact = {
 	/**  What it is about. */
@@ -1186,6 +1258,46 @@ export type Scope =
  *  (`mcp.exa.token`).
  */
 export type SecretName = string;
+
+/**  A question of a server: its words are untrusted. */
+export type ServerQuestionLine = {
+	/**  Its number within the action, which goes back with the answer; 0 for one that was refused. */
+	number: number,
+	/**  The server that asks. */
+	server: string,
+	/**  Its words; plain text. */
+	text: string,
+	/**
+	 *  The page that it wants visited, whole; empty for a form. It is opened only when the person
+	 *  says so, and never looked at before.
+	 */
+	url: string,
+	/**  The host of that page. */
+	host: string,
+	/**  The fields of its form, in order; none for a page. */
+	fields: FieldLine[],
+	/**  How far it is. */
+	state: ServerQuestionState,
+	/**  The values that were given, as JSON; empty until they were. */
+	answer: string,
+	/**  Why it was withdrawn or refused; else empty. */
+	why: string,
+};
+
+/**  How far a server's question is. */
+export type ServerQuestionState = 
+/**  It waits for the person. */
+"open" | 
+/**  The person answered. */
+"answered" | 
+/**  The person said no. */
+"declined" | 
+/**  The person gave no answer. */
+"dismissed" | 
+/**  It no longer matters. */
+"withdrawn" | 
+/**  Nobody was asked, since it asked for what nobody is asked for. */
+"refused";
 
 /**  The settings as they stand. */
 export type Settings = {

@@ -1,4 +1,4 @@
-import type { ActionRow, Approval, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Row, RuleLine, RunLine, SaidLine, Settings, SkillList, SkillOffered, Standing, StartRequest, Surface, Theme, ToldReview, Verdict, ViewUpdate } from './bindings';
+import type { ActionRow, Approval, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Replied, Row, RuleLine, RunLine, SaidLine, Settings, SkillList, SkillOffered, Standing, StartRequest, Surface, Theme, ToldReview, Verdict, ViewUpdate } from './bindings';
 import { beginWith, checkKey, choose, listOf, openWith } from './fake/keys';
 import { emptyScene, SCENES, type Scene } from './fake/scenes';
 import { finished, PATH, WHOLE_ARGUMENTS } from './fake/research';
@@ -156,6 +156,17 @@ export class FakeHost implements Host, FakeControls {
 
   answerQuestion(run: string, action: string, text: string): Promise<void> {
     return this.called('answerQuestion', [run, action, text], () => this.answer(run, action, { state: 'succeeded', outcome: text }, 'answered'));
+  }
+
+  answerServer(run: string, action: string, number: number, reply: Replied, values: string): Promise<void> {
+    const words: Record<Replied, string> = { given: 'answered', declined: 'declined', dismissed: 'gave no answer' };
+    return this.called('answerServer', [run, action, number, reply, values], () =>
+      this.answer(run, action, { state: 'started', question: null }, words[reply]),
+    );
+  }
+
+  openAskedPage(run: string, action: string, number: number): Promise<void> {
+    return this.called('openAskedPage', [run, action, number], () => undefined);
   }
 
   settleAction(run: string, action: string, verdict: Verdict, result: string | null): Promise<void> {

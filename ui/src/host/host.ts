@@ -11,6 +11,7 @@ import type {
   PlaceRequest,
   ProviderRequest,
   QuitChoice,
+  Replied,
   Row,
   RuleLine,
   RunLine,
@@ -57,6 +58,10 @@ export interface Host {
   /** All arguments of an action that is asked, where its row shows only their beginning. */
   askedArguments(run: string, action: string, seen: string): Promise<string>;
   answerQuestion(run: string, action: string, text: string): Promise<void>;
+  /** Answers a server's question; `values` are those of its form, as JSON, and else empty. */
+  answerServer(run: string, action: string, number: number, reply: Replied, values: string): Promise<void>;
+  /** Opens the page that a server wants visited, in the person's own browser. */
+  openAskedPage(run: string, action: string, number: number): Promise<void>;
   settleAction(run: string, action: string, verdict: Verdict, result: string | null): Promise<void>;
   acceptResult(run: string, accepted: boolean, note: string): Promise<void>;
   raiseLimits(run: string, limits: Limits): Promise<void>;

@@ -13,8 +13,8 @@ use std::time::Duration;
 use longrein_core::policy::is_granted;
 use longrein_keys::SecretName;
 use longrein_mcp::{
-    AddressConfig, ClientIdentity, Definition, Limits, McpError, McpServer, NobodyThere,
-    ProcessConfig, Reach, ServerConfig, SignIn, SignInError,
+    AddressConfig, ClientIdentity, Definition, Limits, McpError, McpServer, ProcessConfig, Reach,
+    ServerConfig, SignIn, SignInError,
 };
 use longrein_protocol::{Effect, Repeat};
 
@@ -88,7 +88,6 @@ impl Servers {
             trusted: config.trusted,
             workspace,
             limits,
-            person: Arc::new(NobodyThere),
         })
     }
 

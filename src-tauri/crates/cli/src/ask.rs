@@ -3,6 +3,7 @@
 mod choices;
 mod editor;
 mod keys;
+mod server;
 pub mod words;
 
 use std::io::{self, IsTerminal as _};
@@ -19,7 +20,7 @@ use crate::failure::{Failure, Status};
 use crate::interrupt::Interrupts;
 use crate::screen::Screen;
 use crate::text;
-use crate::waits::{self, Ask, What};
+use crate::waits::{self, Ask, Waits, What};
 use choices::{Accepting, Approving, Settling};
 use keys::{Keys, Typed};
 
@@ -65,24 +66,13 @@ pub async fn in_place(
                 let title = text::brief(&waits.run.title, TITLE_LETTERS);
                 screen.say(&format!("for the child {of} · {title}"));
             }
-            for line in words::lines(app, &ask.what, screen).await? {
-                screen.say(&line);
-            }
-            let mut desk = Desk {
-                app,
-                run: *of,
-                state: &waits.run,
-                ask,
-                interrupts,
-                screen,
-            };
-            match desk.answer().await? {
+            match said(app, (*of, waits), ask, interrupts, screen).await? {
                 Said::Wish(wish) => {
                     app.wish(*of, wish).await?;
                     asked = Asked::Answered;
                 }
                 Said::Elsewhere => {
-                    desk.screen.say("It was answered elsewhere.");
+                    screen.say("It was answered elsewhere.");
                     asked = Asked::Answered;
                 }
                 Said::Later => {}
@@ -91,6 +81,48 @@ pub async fn in_place(
         }
     }
     Ok(asked)
+}
+
+/// Shows one thing that waits, and asks about it.
+async fn said(
+    app: &Longrein,
+    (run, waits): (RunId, &Waits),
+    ask: &Ask,
+    interrupts: &mut Interrupts,
+    screen: &mut Screen,
+) -> Result<Said, Failure> {
+    for line in words::lines(app, &ask.what, screen).await? {
+        screen.say(&line);
+    }
+    let mut desk = Desk {
+        app,
+        run,
+        state: &waits.run,
+        ask,
+        interrupts,
+        screen,
+    };
+    desk.answer().await
+}
+
+/// Asks about one thing that waits, where there is somebody to ask; what they said, if they did.
+///
+/// # Errors
+/// What reading gives.
+pub async fn about_one(
+    app: &Longrein,
+    of: (RunId, &Waits),
+    ask: &Ask,
+    screen: &mut Screen,
+) -> Result<Option<Wish>, Failure> {
+    if !somebody_is_there(screen) {
+        return Ok(None);
+    }
+    let mut interrupts = Interrupts::listen()?;
+    Ok(match said(app, of, ask, &mut interrupts, screen).await? {
+        Said::Wish(wish) => Some(wish),
+        Said::Later | Said::Elsewhere | Said::Interrupted => None,
+    })
 }
 
 /// Whether a person says yes. Anything else, an empty line too, is no.
@@ -138,6 +170,7 @@ impl Desk<'_> {
             let said = match &ask.what {
                 What::Approval { .. } => self.approval().await?,
                 What::Question { options, .. } => self.question(options).await?,
+                What::ServerQuestion { question, .. } => self.server_question(question).await?,
                 What::Acceptance { .. } => self.acceptance().await?,
                 What::Verdict { .. } => self.verdict().await?,
             };

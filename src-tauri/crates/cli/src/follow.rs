@@ -10,7 +10,7 @@ use longrein_protocol::wish::Wish;
 use longrein_store::{Holder, Log as _};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use crate::ask::{self, Asked};
+use crate::ask::{self, Asked, words};
 use crate::failure::Failure;
 use crate::hold;
 use crate::interrupt::Interrupts;
@@ -30,6 +30,8 @@ const ACTION_GRACE: Duration = Duration::from_secs(30);
 const CHILDREN_LOOK: Duration = Duration::from_millis(500);
 /// How long a driver that was let go may take to end.
 const LET_GO_WAIT: Duration = Duration::from_secs(5);
+/// Seconds of a minute.
+const SECONDS_PER_MINUTE: u64 = 60;
 /// How long what is on disk already may take to be read.
 const CATCH_UP_WAIT: Duration = Duration::from_secs(30);
 
@@ -109,6 +111,8 @@ struct Watch<'w> {
     let_go_at: Option<Instant>,
     /// When it was looked last whether children wait for a person, and whether they did.
     children_seen: Option<(Instant, bool)>,
+    /// When it was looked last whether a server waits for an answer, while one does.
+    held_seen: Option<Instant>,
     interrupts: Interrupts,
 }
 
@@ -132,6 +136,7 @@ impl<'w> Watch<'w> {
             standing: None,
             let_go_at: None,
             children_seen: None,
+            held_seen: None,
             interrupts: Interrupts::listen()?,
         })
     }
@@ -239,6 +244,9 @@ impl<'w> Watch<'w> {
 
     /// Asks the person who sits here, while the driver waits. Without an answer following ends.
     async fn ask(&mut self) -> Result<Option<End>, Failure> {
+        if self.holds_for_a_server().await? {
+            return Ok(None);
+        }
         self.screen.clear_status();
         let asked =
             ask::in_place(self.app, self.follow.run, &mut self.interrupts, self.screen).await?;
@@ -247,6 +255,38 @@ impl<'w> Watch<'w> {
             Asked::LeftOpen => Some(End::Asked),
             Asked::Interrupted => Some(End::Interrupted),
         })
+    }
+
+    /// Whether this process, at which nobody sits, has to stay so that a server gets its answer:
+    /// the call in which it asks ends with it.
+    async fn holds_for_a_server(&mut self) -> Result<bool, Failure> {
+        if self.follow.driving.is_none() || ask::somebody_is_there(self.screen) {
+            return Ok(false);
+        }
+        let now = Instant::now();
+        match self.held_seen {
+            Some(seen) if now.duration_since(seen) < CHILDREN_LOOK => return Ok(true),
+            _ => {}
+        }
+        let held = waits::held(self.app, self.follow.run).await?;
+        if held.is_empty() {
+            self.held_seen = None;
+            return Ok(false);
+        }
+        let is_new = self.held_seen.replace(now).is_none();
+        if is_new {
+            self.screen.clear_status();
+            for ask in &held {
+                for line in words::lines(self.app, &ask.what, self.screen).await? {
+                    self.screen.say(&line);
+                }
+            }
+            self.screen.say(&format!(
+                "Answer it from the window or another terminal: approvals says how. The server waits while this command runs, at most {} min; then it gets no answer.",
+                waits::HELD_ANSWER_WAIT.as_secs() / SECONDS_PER_MINUTE
+            ));
+        }
+        Ok(true)
     }
 
     /// The first Ctrl-C: a run that is driven here is asked to stop before its next step.

@@ -3,6 +3,7 @@
 mod arguments;
 mod ask;
 mod bench;
+mod browser;
 mod commands;
 mod context;
 mod edit;

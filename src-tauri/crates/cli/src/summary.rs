@@ -355,6 +355,7 @@ impl<'s> Summary<'s> {
             .flat_map(|action| match action.stage {
                 ActionStage::Asked => self.approval(action),
                 ActionStage::Questioned => self.question(action),
+                ActionStage::Started if !action.questions.is_empty() => self.question(action),
                 ActionStage::Uncertain => {
                     let words = format!("settle {} happened|not-happened|retry|stop", action.id);
                     vec![format!("Find out, then: {}", command(&words))]

@@ -1,14 +1,18 @@
 //! What of a run waits for a person: approvals, questions, acceptances, actions in doubt.
 
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use longrein_app::Longrein;
 use longrein_core::policy;
+use longrein_core::question::DECLINE;
 use longrein_core::run::{Acceptance, Action, ActionStage, Phase, Run};
 use longrein_protocol::agent::PolicyRule;
 use longrein_protocol::event::{Event, Payload};
-use longrein_protocol::gate::Check;
+use longrein_protocol::gate::{Check, Surface};
+use longrein_protocol::question::{Field, Reply, ServerQuestion, Wants};
 use longrein_protocol::view::{RunLine, RunState};
+use longrein_protocol::wish::Wish;
 use longrein_protocol::{ActionId, Body, Millis, RunId};
 use longrein_runtime::history;
 use longrein_store::Log as _;
@@ -57,6 +61,15 @@ pub enum What {
         /// Answers that it offers.
         options: Vec<String>,
     },
+    /// A question of a server, whose call waits in the process that drives the run.
+    ServerQuestion {
+        /// The action during which it asks.
+        action: Box<Action>,
+        /// Who asks, and for what.
+        question: Box<ServerQuestion>,
+        /// Its words.
+        message: Body,
+    },
     /// Whether the result is accepted.
     Acceptance {
         /// What the person is asked.
@@ -75,6 +88,7 @@ impl What {
         match self {
             Self::Approval { action, .. }
             | Self::Question { action, .. }
+            | Self::ServerQuestion { action, .. }
             | Self::Verdict { action } => Some(action),
             Self::Acceptance { .. } => None,
         }
@@ -84,7 +98,7 @@ impl What {
     pub fn waits_for(&self) -> &'static str {
         match self {
             Self::Approval { .. } => "approval",
-            Self::Question { .. } => "answer",
+            Self::Question { .. } | Self::ServerQuestion { .. } => "answer",
             Self::Acceptance { .. } => "acceptance",
             Self::Verdict { .. } => "verdict",
         }
@@ -98,6 +112,15 @@ impl What {
                 format!("deny {} --reason \"…\"", action.id),
             ],
             Self::Question { action, .. } => vec![format!("answer {} \"…\"", action.id)],
+            Self::ServerQuestion {
+                action, question, ..
+            } => vec![
+                match &question.wants {
+                    Wants::Form { fields } => format!("answer {} '{}'", action.id, sketch(fields)),
+                    Wants::Visit { .. } => format!("answer {} --open", action.id),
+                },
+                format!("answer {} {DECLINE}", action.id),
+            ],
             Self::Acceptance { .. } => vec![
                 format!("accept {run}"),
                 format!("accept {run} --send-back \"…\""),
@@ -108,6 +131,17 @@ impl What {
             )],
         }
     }
+}
+
+/// The answer to a form, to be filled in. A name that means something to a shell is not repeated
+/// in a command: a server chose it.
+fn sketch(fields: &[Field]) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+    if fields.iter().all(|field| field.name.chars().all(is_plain)) {
+        let fields = fields.iter().map(|field| format!("\"{}\": …", field.name));
+        return format!("{{{}}}", fields.collect::<Vec<_>>().join(", "));
+    }
+    "{…}".to_owned()
 }
 
 /// The most runs of a tree that are looked at.
@@ -167,6 +201,42 @@ pub async fn rests(app: &Longrein, root: RunId) -> Result<bool, Failure> {
     Ok(true)
 }
 
+/// How long a server's question is kept open by a process at which nobody sits: then it is said to
+/// give no answer, so that the call ends with what the server makes of that.
+pub const HELD_ANSWER_WAIT: Duration = Duration::from_secs(15 * 60);
+
+/// The questions of servers that wait in a run and its children. Those that waited too long get no
+/// answer, where this process is the one that would keep them open.
+///
+/// # Errors
+/// What reading and recording give.
+pub async fn held(app: &Longrein, root: RunId) -> Result<Vec<Ask>, Failure> {
+    let now = longrein_app::now();
+    let limit = Millis::try_from(HELD_ANSWER_WAIT.as_millis()).unwrap_or(Millis::MAX);
+    let mut held = Vec::new();
+    for (run, waits) in of_tree(app, root).await?.runs {
+        for ask in waits.asks {
+            let What::ServerQuestion {
+                action, question, ..
+            } = &ask.what
+            else {
+                continue;
+            };
+            if now.saturating_sub(ask.since) > limit {
+                let wish = Wish::Reply {
+                    action: action.id.clone(),
+                    number: question.number,
+                    answer: Reply::Dismissed,
+                    from: Surface::Command,
+                };
+                app.wish(run, wish).await?;
+            }
+            held.push(ask);
+        }
+    }
+    Ok(held)
+}
+
 /// A run with the children that it waits for.
 ///
 /// # Errors
@@ -193,6 +263,8 @@ struct Asked {
     offers: Vec<PolicyRule>,
     question: Body,
     options: Vec<String>,
+    /// The words of servers, by the numbers of their questions.
+    by_servers: HashMap<u32, Body>,
 }
 
 #[derive(Default)]
@@ -232,9 +304,16 @@ impl Fold {
             }
             Payload::QuestionAsked(asked) => {
                 let of = self.of(&asked.action);
-                of.at = event.at;
-                of.question = asked.question.clone();
-                of.options.clone_from(&asked.options);
+                match &asked.by {
+                    Some(by) => {
+                        of.by_servers.insert(by.number, asked.question.clone());
+                    }
+                    None => {
+                        of.at = event.at;
+                        of.question = asked.question.clone();
+                        of.options.clone_from(&asked.options);
+                    }
+                }
             }
             Payload::ActionUncertain(uncertain) => self.of(&uncertain.action).at = event.at,
             Payload::AcceptanceRequested(_) => self.acceptance_at = event.at,
@@ -259,8 +338,21 @@ impl Fold {
         }
         let mut asks = Vec::new();
         for action in &self.run.actions {
-            let asked = self.asked.remove(&action.id).unwrap_or_default();
+            let mut asked = self.asked.remove(&action.id).unwrap_or_default();
             let boxed = || Box::new(action.clone());
+            if action.stage == ActionStage::Started {
+                asks.extend(action.questions.iter().map(|open| {
+                    let number = open.question.number;
+                    Ask {
+                        since: open.since,
+                        what: What::ServerQuestion {
+                            action: boxed(),
+                            question: Box::new(open.question.clone()),
+                            message: asked.by_servers.remove(&number).unwrap_or_default(),
+                        },
+                    }
+                }));
+            }
             let what = match action.stage {
                 ActionStage::Asked => What::Approval {
                     action: boxed(),
@@ -347,6 +439,13 @@ pub async fn json(
             let question = app.content(question).await?;
             value["question"] = json!(String::from_utf8_lossy(&question));
             value["options"] = json!(options);
+        }
+        What::ServerQuestion {
+            question, message, ..
+        } => {
+            let message = app.content(message).await?;
+            value["question"] = json!(String::from_utf8_lossy(&message));
+            value["by_server"] = json!(question);
         }
         What::Acceptance { text } => value["question"] = json!(text),
         What::Verdict { .. } => {}

@@ -10,5 +10,6 @@ pub mod evidence;
 pub mod index;
 pub mod passage;
 pub mod policy;
+pub mod question;
 pub mod run;
 pub mod view;

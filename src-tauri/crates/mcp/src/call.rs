@@ -3,10 +3,10 @@
 //! told to the server.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use longrein_protocol::ActionId;
-use longrein_runtime::ports::CancellationToken;
+use longrein_runtime::ports::{CancellationToken, Person};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
     ClientRequest, ElicitRequestParams, ElicitationAction, ErrorData, InputRequest,
@@ -69,7 +69,7 @@ impl From<ServiceError> for Unanswered {
 /// What a call needs besides its parameters.
 pub(crate) struct Call<'a> {
     pub(crate) live: &'a Live,
-    pub(crate) action: &'a ActionId,
+    pub(crate) person: &'a Arc<dyn Person>,
     pub(crate) patience: Patience,
     pub(crate) cancel: &'a CancellationToken,
 }
@@ -144,11 +144,12 @@ impl Call<'_> {
             .send_request_with_option(request, PeerRequestOptions::no_options())
             .await?;
         let mut abandoned = Abandoned::new(&self.live.peer, handle.id.clone());
-        let mut waiting = host.wait(handle.progress_token.clone(), self.action.clone());
+        let mut waiting = host.wait(handle.progress_token.clone(), self.person.clone());
         let mut asking = host.asking();
-        let (mut idle, mut total) = self.deadlines();
+        let mut ends = Deadlines::new(self.patience);
         loop {
             let is_asking = *asking.borrow_and_update() > 0;
+            ends.hold(is_asking);
             tokio::select! {
                 biased;
                 answer = &mut handle.rx => {
@@ -159,21 +160,16 @@ impl Call<'_> {
                     };
                 }
                 () = self.cancel.cancelled() => return Err(Unanswered::Cancelled),
-                Ok(()) = waiting.beats.changed() => idle = Instant::now() + self.patience.idle,
-                Ok(()) = asking.changed() => (idle, total) = self.deadlines(),
-                () = sleep_until(idle), if !is_asking => {
+                Ok(()) = waiting.beats.changed() => ends.sign_of_life(),
+                Ok(()) = asking.changed() => {}
+                () = sleep_until(ends.idle), if !is_asking => {
                     return Err(Unanswered::Late(self.patience.idle));
                 }
-                () = sleep_until(total), if !is_asking => {
+                () = sleep_until(ends.total), if !is_asking => {
                     return Err(Unanswered::Late(self.patience.total));
                 }
             }
         }
-    }
-
-    fn deadlines(&self) -> (Instant, Instant) {
-        let now = Instant::now();
-        (now + self.patience.idle, now + self.patience.total)
     }
 
     /// Answers what came in the place of a result.
@@ -205,6 +201,10 @@ impl Call<'_> {
                 InputRequest::Elicitation(request) => self.elicit(&request.params).await?,
                 InputRequest::ListRoots(_) => value_of(&self.live.host.roots()),
                 InputRequest::CreateMessage(_) => {
+                    self.live
+                        .host
+                        .refuse_sampling(Some(self.person.clone()))
+                        .await;
                     return Err(Unanswered::Refused(format!(
                         "it asked for a model's answer ({NO_SAMPLING})"
                     )));
@@ -224,7 +224,7 @@ impl Call<'_> {
     }
 
     async fn elicit(&self, asked: &ElicitRequestParams) -> Result<Value, Unanswered> {
-        let asking = self.live.host.elicit(asked, Some(self.action.clone()));
+        let asking = self.live.host.elicit(asked, Some(self.person.clone()));
         tokio::select! {
             result = asking => Ok(value_of(&result)),
             () = self.cancel.cancelled() => Err(Unanswered::Cancelled),
@@ -248,7 +248,7 @@ impl Call<'_> {
             return Err(ServiceError::McpError(error.clone()).into());
         }
         for page in &pages {
-            let asking = self.live.host.elicit(page, Some(self.action.clone()));
+            let asking = self.live.host.elicit(page, Some(self.person.clone()));
             let result = tokio::select! {
                 result = asking => result,
                 () = self.cancel.cancelled() => return Err(Unanswered::Cancelled),
@@ -260,6 +260,43 @@ impl Call<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// When a call is given up. Neither end comes nearer while a question is with the person.
+struct Deadlines {
+    patience: Patience,
+    idle: Instant,
+    total: Instant,
+    held_since: Option<Instant>,
+}
+
+impl Deadlines {
+    fn new(patience: Patience) -> Self {
+        let now = Instant::now();
+        Self {
+            patience,
+            idle: now + patience.idle,
+            total: now + patience.total,
+            held_since: None,
+        }
+    }
+
+    fn sign_of_life(&mut self) {
+        self.idle = Instant::now() + self.patience.idle;
+    }
+
+    /// Holds them, or lets them go on where they stood; an answer is a sign of life.
+    fn hold(&mut self, is_asking: bool) {
+        match (self.held_since, is_asking) {
+            (None, true) => self.held_since = Some(Instant::now()),
+            (Some(since), false) => {
+                self.held_since = None;
+                self.total += since.elapsed();
+                self.sign_of_life();
+            }
+            _ => {}
+        }
     }
 }
 

@@ -11,7 +11,6 @@ use url::{Host, Url};
 use crate::auth::SignIn;
 use crate::clean::{Secrets, head, plain};
 use crate::error::McpError;
-use crate::person::Person;
 
 /// The longest name of a server.
 pub(crate) const NAME_LETTERS_MAX: usize = 40;
@@ -30,8 +29,6 @@ pub struct ServerConfig {
     pub workspace: PathBuf,
     /// How long things may take.
     pub limits: Limits,
-    /// Who answers what the server asks back.
-    pub person: Arc<dyn Person>,
 }
 
 /// Where a server is.

@@ -10,8 +10,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::join_all;
 use longrein_keys::SecretText;
-use longrein_protocol::ActionId;
-use longrein_runtime::ports::CancellationToken;
+use longrein_runtime::ports::{
+    Answer, CancellationToken, Person, Question, RefusedQuestion, Reply, Wants,
+};
 use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -23,7 +24,6 @@ use crate::call::{Call, Patience, Unanswered};
 use crate::config::{AddressConfig, Limits, Reach, ServerConfig};
 use crate::error::McpError;
 use crate::live::Live;
-use crate::person::{Answer, Person, Question, Wants};
 
 /// The document about us that the suite's authorization servers know.
 const CLIENT_DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
@@ -136,7 +136,6 @@ impl Player {
             trusted: false,
             workspace: scenario.workspace.clone(),
             limits: Limits::default(),
-            person: Arc::new(Agreeable),
         };
         Self { config, sign_in }
     }
@@ -192,11 +191,11 @@ impl Player {
         live: &Live,
         make: impl AsyncFnOnce(Call<'_>) -> Result<T, Unanswered>,
     ) -> Result<T, Unanswered> {
-        let action = ActionId("conformance".to_owned());
+        let person: Arc<dyn Person> = Arc::new(Agreeable);
         let cancel = CancellationToken::new();
         make(Call {
             live,
-            action: &action,
+            person: &person,
             patience: Patience {
                 idle: CALL_LIMIT,
                 total: CALL_LIMIT,
@@ -306,14 +305,18 @@ struct Agreeable;
 impl Person for Agreeable {
     async fn ask(&self, question: Question) -> Answer {
         let mut values = Map::new();
-        if let Wants::Form(fields) = question.wants {
+        if let Wants::Form { fields } = question.wants {
             for field in fields.into_iter().filter(|field| field.default.is_none()) {
                 if field.required {
                     values.insert(field.name.clone(), crate::elicit::proposed(&field));
                 }
             }
         }
-        Answer::Given(values)
+        Answer::Reply(Reply::Given { values })
+    }
+
+    async fn told_of(&self, refused: RefusedQuestion) {
+        tracing::info!("refused: {}", refused.why);
     }
 }
 

@@ -1,23 +1,19 @@
 //! A server's question to the person: taken apart, refused where it asks for what nobody should
 //! type there, and its answer checked against the form.
 
-use longrein_protocol::ActionId;
+use longrein_protocol::question::{
+    CHOICES_MAX, Choice, FIELDS_MAX, FORM_BYTES_MAX, Field, FieldKind, Reply, TextFormat, Wants,
+};
+use longrein_runtime::ports::{Answer, Question};
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value};
 use url::Url;
 
 use crate::clean::{head, plain, without_hidden};
 use crate::config::is_this_machine;
-use crate::person::{Answer, Choice, Field, FieldKind, Question, Wants};
 
 /// The longest message, title or description that the person is shown.
 const WORDS_BYTES: usize = 2_000;
-
-/// The most fields of a form.
-const FIELDS_MAX: usize = 32;
-
-/// The most choices of a field.
-const CHOICES_MAX: usize = 200;
 
 /// The longest address to visit.
 const URL_BYTES_MAX: usize = 4_096;
@@ -54,11 +50,7 @@ const SECRET_NAMES: [&str; 9] = [
 pub(crate) struct Refused(pub(crate) String);
 
 /// Takes a question apart.
-pub(crate) fn question(
-    server: &str,
-    action: Option<ActionId>,
-    asked: &ElicitRequestParams,
-) -> Result<Question, Refused> {
+pub(crate) fn question(server: &str, asked: &ElicitRequestParams) -> Result<Question, Refused> {
     let (message, wants) = match asked {
         ElicitRequestParams::FormElicitationParams {
             message,
@@ -74,17 +66,25 @@ pub(crate) fn question(
     };
     Ok(Question {
         server: server.to_owned(),
-        action,
         message: words(message),
         wants,
     })
+}
+
+/// The words of a question, as they may be shown.
+pub(crate) fn message(asked: &ElicitRequestParams) -> String {
+    match asked {
+        ElicitRequestParams::FormElicitationParams { message, .. }
+        | ElicitRequestParams::UrlElicitationParams { message, .. } => words(message),
+        _ => String::new(),
+    }
 }
 
 /// What the server is told, with what was missing filled in from the form's defaults; an answer
 /// that does not fit the form counts as dismissed.
 pub(crate) fn result(asked: &ElicitRequestParams, answer: Answer) -> ElicitResult {
     match answer {
-        Answer::Given(mut values) => {
+        Answer::Reply(Reply::Given { mut values }) => {
             let ElicitRequestParams::FormElicitationParams {
                 requested_schema, ..
             } = asked
@@ -97,8 +97,10 @@ pub(crate) fn result(asked: &ElicitRequestParams, answer: Answer) -> ElicitResul
             }
             ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(values))
         }
-        Answer::Declined | Answer::Nobody(_) => ElicitResult::new(ElicitationAction::Decline),
-        Answer::Dismissed => ElicitResult::new(ElicitationAction::Cancel),
+        Answer::Reply(Reply::Declined) | Answer::Nobody(_) => {
+            ElicitResult::new(ElicitationAction::Decline)
+        }
+        Answer::Reply(Reply::Dismissed) => ElicitResult::new(ElicitationAction::Cancel),
     }
 }
 
@@ -132,24 +134,48 @@ fn form(message: &str, schema: &ElicitationSchema) -> Result<Wants, Refused> {
         }
         fields.push(field);
     }
+    let bytes = serde_json::to_string(&fields).map_or(usize::MAX, |text| text.len());
+    if bytes > FORM_BYTES_MAX {
+        return Err(Refused(format!(
+            "Its form has {bytes} bytes; at most {FORM_BYTES_MAX} are shown."
+        )));
+    }
     if holds_secret_word(message) && !fields.is_empty() {
         return Err(Refused(
             "Its message asks for a secret. Secrets are never typed into a server's form: keep it with longrein keys set, and grant it to the server in config.toml.".to_owned(),
         ));
     }
-    Ok(Wants::Form(fields))
+    Ok(Wants::Form { fields })
 }
 
 fn field(name: &str, schema: &Value, required: bool) -> Result<Field, Refused> {
     let text = |key: &str| schema.get(key).and_then(Value::as_str).map(words);
+    let count = |key: &str| {
+        let count = schema.get(key).and_then(Value::as_u64)?;
+        Some(u32::try_from(count).unwrap_or(u32::MAX))
+    };
     let kind = match schema.get("type").and_then(Value::as_str) {
         Some("boolean") => FieldKind::YesNo,
-        Some("number") => FieldKind::Number { whole: false },
-        Some("integer") => FieldKind::Number { whole: true },
-        Some("array") => FieldKind::Many(choices(schema.get("items").unwrap_or(&Value::Null))?),
+        Some(number @ ("number" | "integer")) => FieldKind::Number {
+            whole: number == "integer",
+            least: schema.get("minimum").and_then(Value::as_f64),
+            most: schema.get("maximum").and_then(Value::as_f64),
+        },
+        Some("array") => FieldKind::Many {
+            choices: choices(schema.get("items").unwrap_or(&Value::Null))?,
+            fewest: count("minItems"),
+            most: count("maxItems"),
+        },
         _ => match choices(schema)? {
-            choices if choices.is_empty() => FieldKind::Text,
-            choices => FieldKind::One(choices),
+            choices if choices.is_empty() => FieldKind::Text {
+                min_letters: count("minLength"),
+                max_letters: count("maxLength"),
+                format: schema
+                    .get("format")
+                    .and_then(Value::as_str)
+                    .and_then(format),
+            },
+            choices => FieldKind::One { choices },
         },
     };
     let shown_name = words(name);
@@ -163,6 +189,16 @@ fn field(name: &str, schema: &Value, required: bool) -> Result<Field, Refused> {
         default: schema.get("default").cloned(),
         kind,
     })
+}
+
+fn format(name: &str) -> Option<TextFormat> {
+    match name {
+        "email" => Some(TextFormat::Email),
+        "uri" => Some(TextFormat::Uri),
+        "date" => Some(TextFormat::Date),
+        "date-time" => Some(TextFormat::DateTime),
+        _ => None,
+    }
 }
 
 /// The choices of a field in either way of writing them: values with names beside them, or values
@@ -235,7 +271,10 @@ fn asks_for_a_secret(field: &Field) -> bool {
             .collect()
     };
     // A choice or a yes holds no secret, whatever it is about.
-    if !matches!(field.kind, FieldKind::Text | FieldKind::Number { .. }) {
+    if !matches!(
+        field.kind,
+        FieldKind::Text { .. } | FieldKind::Number { .. }
+    ) {
         return false;
     }
     [&field.name, &field.title, &field.description]
@@ -281,13 +320,13 @@ fn fits(values: &Map<String, Value>, schema: &ElicitationSchema) -> bool {
 pub(crate) fn proposed(field: &Field) -> Value {
     match (&field.default, &field.kind) {
         (Some(default), _) => default.clone(),
-        (None, FieldKind::Text) => "x".into(),
+        (None, FieldKind::Text { .. }) => "x".into(),
         (None, FieldKind::Number { .. }) => 1.into(),
         (None, FieldKind::YesNo) => true.into(),
-        (None, FieldKind::One(choices)) => choices
+        (None, FieldKind::One { choices }) => choices
             .first()
             .map_or(Value::Null, |choice| choice.value.clone().into()),
-        (None, FieldKind::Many(_)) => Value::Array(Vec::new()),
+        (None, FieldKind::Many { .. }) => Value::Array(Vec::new()),
     }
 }
 
@@ -319,8 +358,8 @@ mod tests {
             "mode": {"type": "string", "enum": ["a", "b"], "enumNames": ["First", "Second"]},
             "days": {"type": "integer"},
         }));
-        let question = question("s", None, &asked).unwrap();
-        let Wants::Form(fields) = question.wants else {
+        let question = question("s", &asked).unwrap();
+        let Wants::Form { fields } = question.wants else {
             panic!("a form expected");
         };
         let shown: Vec<(&str, &str)> = fields
@@ -332,7 +371,7 @@ mod tests {
             [("city", "Which city"), ("days", "days"), ("mode", "mode")]
         );
         assert_eq!(fields[0].default, Some(json!("Bern")));
-        let FieldKind::One(choices) = &fields[2].kind else {
+        let FieldKind::One { choices } = &fields[2].kind else {
             panic!("a choice expected");
         };
         assert_eq!(choices[1].title, "Second");
@@ -347,7 +386,7 @@ mod tests {
             json!({"pin": {"type": "integer"}}),
             json!({"Token": {"type": "string"}}),
         ] {
-            let refused = question("s", None, &form_of(properties.clone())).unwrap_err();
+            let refused = question("s", &form_of(properties.clone())).unwrap_err();
             assert!(
                 refused.0.starts_with("It asks for a secret"),
                 "{properties}"
@@ -357,11 +396,11 @@ mod tests {
             "message": "Please type your password below",
             "requestedSchema": {"type": "object", "properties": {"x": {"type": "string"}}},
         }));
-        assert!(question("s", None, &by_message).is_err());
+        assert!(question("s", &by_message).is_err());
         let harmless = form_of(json!({
             "keyboard": {"type": "string"}, "pins": {"type": "boolean", "title": "Keep the token?"},
         }));
-        assert!(question("s", None, &harmless).is_ok());
+        assert!(question("s", &harmless).is_ok());
     }
 
     #[test]
@@ -370,7 +409,7 @@ mod tests {
             let asked = asked(json!({
                 "mode": "url", "message": "Sign in", "url": url, "elicitationId": "1",
             }));
-            question("s", None, &asked)
+            question("s", &asked)
         };
         let good = visit("https://example.org/pay?x=1").unwrap();
         assert!(matches!(good.wants, Wants::Visit { host, .. } if host == "example.org"));
@@ -395,7 +434,7 @@ mod tests {
             let Value::Object(values) = values else {
                 panic!("an object expected");
             };
-            result(&asked, Answer::Given(values))
+            result(&asked, Answer::Reply(Reply::Given { values }))
         };
         let good = given(json!({"days": 2}));
         assert_eq!(good.action, ElicitationAction::Accept);
@@ -408,7 +447,7 @@ mod tests {
             assert_eq!(given(bad).action, ElicitationAction::Cancel);
         }
         assert_eq!(
-            result(&asked, Answer::Declined).action,
+            result(&asked, Answer::Reply(Reply::Declined)).action,
             ElicitationAction::Decline
         );
     }

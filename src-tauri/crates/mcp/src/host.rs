@@ -6,9 +6,11 @@
 )]
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use longrein_protocol::{ActionId, HARNESS_VERSION};
+use longrein_protocol::HARNESS_VERSION;
+use longrein_runtime::ports::{Answer, Person, RefusedQuestion};
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
@@ -23,7 +25,6 @@ use url::Url;
 
 use crate::config::ServerConfig;
 use crate::elicit;
-use crate::person::{Answer, Person};
 
 /// Why sampling is refused.
 pub(crate) const NO_SAMPLING: &str = "This client lends no model to servers: what a model is asked \
@@ -44,9 +45,10 @@ pub(crate) struct Host(Arc<Inner>);
 struct Inner {
     server: String,
     root: Option<String>,
-    person: Arc<dyn Person>,
     /// Calls that wait for an answer, by the token of their progress.
     calls: Mutex<HashMap<ProgressToken, Open>>,
+    /// How many calls there were.
+    placed: AtomicU64,
     /// How many questions are with the person.
     asking: watch::Sender<usize>,
     /// How often the server said that its tools have changed.
@@ -54,7 +56,10 @@ struct Inner {
 }
 
 struct Open {
-    action: ActionId,
+    /// Its place among all calls of the connection.
+    place: u64,
+    /// Who answers what is asked during it.
+    person: Arc<dyn Person>,
     /// Grows with every sign of life.
     beats: watch::Sender<u64>,
 }
@@ -96,8 +101,8 @@ impl Host {
             root: Url::from_directory_path(&config.workspace)
                 .ok()
                 .map(|url| url.as_str().trim_end_matches('/').to_owned()),
-            person: config.person.clone(),
             calls: Mutex::default(),
+            placed: AtomicU64::new(0),
             asking: watch::Sender::new(0),
             changes: watch::Sender::new(0),
         }))
@@ -108,9 +113,14 @@ impl Host {
     }
 
     /// Notes a call whose request is on its way.
-    pub(crate) fn wait(&self, token: ProgressToken, action: ActionId) -> Waiting {
+    pub(crate) fn wait(&self, token: ProgressToken, person: Arc<dyn Person>) -> Waiting {
         let (beats, receiver) = watch::channel(0);
-        self.calls().insert(token.clone(), Open { action, beats });
+        let open = Open {
+            place: self.0.placed.fetch_add(1, Ordering::Relaxed),
+            person,
+            beats,
+        };
+        self.calls().insert(token.clone(), open);
         Waiting {
             host: self.clone(),
             token,
@@ -133,43 +143,58 @@ impl Host {
         self.0.changes.send_modify(|count| *count += 1);
     }
 
-    /// The one call that is open; `None` where there are several.
-    fn only_call(&self) -> Option<ActionId> {
+    /// The person behind the call that waits longest: the older versions of the protocol don't
+    /// tell for which call something is asked.
+    fn somebody(&self) -> Option<Arc<dyn Person>> {
         let calls = self.calls();
-        let mut actions: Vec<ActionId> = calls.values().map(|open| open.action.clone()).collect();
-        drop(calls);
-        actions.sort();
-        actions.dedup();
-        let only = actions.pop()?;
-        actions.is_empty().then_some(only)
+        let oldest = calls.values().min_by_key(|open| open.place);
+        oldest.map(|open| open.person.clone())
     }
 
-    /// Puts a question to the person, or says to the server why not. `action` is the call that it
-    /// belongs to, where the protocol tells.
+    /// Puts a question to the person, or says to the server why not. `person` is the one behind
+    /// the call that it belongs to, where the protocol tells.
     pub(crate) async fn elicit(
         &self,
         asked: &ElicitRequestParams,
-        action: Option<ActionId>,
+        person: Option<Arc<dyn Person>>,
     ) -> ElicitResult {
-        let action = action.or_else(|| self.only_call());
-        let question = match elicit::question(&self.0.server, action, asked) {
+        let server = &self.0.server;
+        let Some(person) = person.or_else(|| self.somebody()) else {
+            tracing::warn!("MCP server {server} asked something outside of any call");
+            return ElicitResult::new(ElicitationAction::Decline);
+        };
+        let question = match elicit::question(server, asked) {
             Ok(question) => question,
-            Err(refused) => {
-                tracing::warn!(
-                    "a question of MCP server {} was refused: {}",
-                    self.0.server,
-                    refused.0
-                );
+            Err(why) => {
+                let refused = RefusedQuestion {
+                    server: server.clone(),
+                    message: elicit::message(asked),
+                    why: why.0,
+                };
+                person.told_of(refused).await;
                 return ElicitResult::new(ElicitationAction::Decline);
             }
         };
         let asking = Asking::of(&self.0.asking);
-        let answer = self.0.person.ask(question).await;
+        let answer = person.ask(question).await;
         drop(asking);
         if let Answer::Nobody(why) = &answer {
-            tracing::warn!("MCP server {} asked in vain: {why}", self.0.server);
+            tracing::warn!("MCP server {server} asked in vain: {why}");
         }
         elicit::result(asked, answer)
+    }
+
+    /// Tells the person that the server asked for a model's answer, which it does not get.
+    pub(crate) async fn refuse_sampling(&self, person: Option<Arc<dyn Person>>) {
+        let Some(person) = person.or_else(|| self.somebody()) else {
+            return;
+        };
+        let refused = RefusedQuestion {
+            server: self.0.server.clone(),
+            message: String::new(),
+            why: "It asked for the answer of a model, which no server gets: what a model is asked, and what that costs, is the run's to decide.".to_owned(),
+        };
+        person.told_of(refused).await;
     }
 
     /// The folders that the server may work in: the workspace.
@@ -199,6 +224,7 @@ impl ClientHandler for Host {
         _params: CreateMessageRequestParams,
         _context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
+        self.refuse_sampling(None).await;
         Err(ErrorData::new(
             ErrorCode::METHOD_NOT_FOUND,
             NO_SAMPLING,

@@ -220,7 +220,7 @@ impl Tool for ResourceTool {
         let (patience, _) = patience(&self.link.config().limits, &self.said);
         let made = Call {
             live: &live,
-            action: &call.action,
+            person: &call.person,
             patience,
             cancel: &call.cancel,
         };

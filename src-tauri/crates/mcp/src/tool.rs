@@ -142,7 +142,7 @@ impl Tool for McpTool {
         self.is_still_the_same(&live)?;
         let made = Call {
             live: &live,
-            action: &call.action,
+            person: &call.person,
             patience: self.patience,
             cancel: &call.cancel,
         };

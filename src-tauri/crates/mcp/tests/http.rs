@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use longrein_keys::SecretText;
-use longrein_mcp::{AddressConfig, Limits, McpError, McpServer, NobodyThere, Reach, ServerConfig};
+use longrein_mcp::{AddressConfig, Limits, McpError, McpServer, Reach, ServerConfig};
 use longrein_protocol::ToolErrorClass;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -59,7 +59,6 @@ impl Address {
             trusted: false,
             workspace: std::env::temp_dir(),
             limits: Limits::default(),
-            person: Arc::new(NobodyThere),
         }
     }
 }

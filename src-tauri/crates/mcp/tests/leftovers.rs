@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use longrein_mcp::{
-    Confinement, Limits, McpServer, NobodyThere, ProcessConfig, Reach, ServerConfig,
-};
+use longrein_mcp::{Confinement, Limits, McpServer, ProcessConfig, Reach, ServerConfig};
 use longrein_runtime::ports::CancellationToken;
 use longrein_store::groups::{MARK, groups_file, mark_value, sweep};
 use serde_json::json;
@@ -51,7 +49,6 @@ fn config(number: usize, data: &Path) -> ServerConfig {
         trusted: false,
         workspace,
         limits: Limits::default(),
-        person: Arc::new(NobodyThere),
     }
 }
 

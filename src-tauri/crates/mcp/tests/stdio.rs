@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use crate::support::{call, run, run_with, text_of, wait_until};
 use async_trait::async_trait;
-use longrein_mcp::{
-    Answer, FlagKind, Limits, McpError, McpServer, NobodyThere, Person, ProcessConfig, Question,
-    Reach, ServerConfig, Wants,
-};
+use longrein_mcp::{FlagKind, Limits, McpError, McpServer, ProcessConfig, Reach, ServerConfig};
 use longrein_protocol::ToolErrorClass;
 use longrein_protocol::agent::ToolSettings;
-use longrein_runtime::ports::{CancellationToken, Part};
+use longrein_runtime::ports::{
+    Answer, CancellationToken, Part, Person, Question, RefusedQuestion, Reply, ToolError,
+    ToolOutput, Wants,
+};
 use serde_json::{Map, Value, json};
 
 /// How long a test waits for what should come at once.
@@ -42,7 +42,6 @@ impl Scripted {
             trusted: false,
             workspace: folder.path().to_owned(),
             limits: Limits::default(),
-            person: Arc::new(NobodyThere),
         };
         Self { folder, config }
     }
@@ -203,41 +202,61 @@ async fn resources_are_tools_and_prompts_are_listed() {
 /// Answers every question the same and remembers them.
 struct Plays {
     answer: Answer,
+    /// How long they take.
+    takes: Duration,
     asked: Mutex<Vec<Question>>,
+    refused: Mutex<Vec<RefusedQuestion>>,
 }
 
 #[async_trait]
 impl Person for Plays {
     async fn ask(&self, question: Question) -> Answer {
         self.asked.lock().unwrap().push(question);
+        tokio::time::sleep(self.takes).await;
         self.answer.clone()
+    }
+
+    async fn told_of(&self, refused: RefusedQuestion) {
+        self.refused.lock().unwrap().push(refused);
     }
 }
 
-fn plays(answer: Answer) -> Arc<Plays> {
+/// Calls a tool for this person.
+async fn run_for(
+    person: &Arc<Plays>,
+    server: &McpServer,
+    tool: &str,
+    arguments: Value,
+) -> Result<ToolOutput, ToolError> {
+    let mut call = call(arguments, CancellationToken::new());
+    call.person = person.clone();
+    run_with(server, &BTreeMap::new(), tool, call).await
+}
+
+fn plays(answer: Reply) -> Arc<Plays> {
     Arc::new(Plays {
-        answer,
+        answer: Answer::Reply(answer),
+        takes: Duration::ZERO,
         asked: Mutex::default(),
+        refused: Mutex::default(),
     })
 }
 
 #[tokio::test]
 async fn questions_reach_the_person_by_both_handshakes() {
     for handshake in [&[][..], &["--modern"][..]] {
-        let mut scripted = Scripted::new(handshake);
+        let scripted = Scripted::new(handshake);
         let mut values = Map::new();
         values.insert("city".to_owned(), "Bern".into());
-        let person = plays(Answer::Given(values));
-        scripted.config.person = person.clone();
+        let person = plays(Reply::Given { values });
         let server = scripted.start().await;
-        let output = run(&server, "s.ask", json!({})).await.unwrap();
+        let output = run_for(&person, &server, "s.ask", json!({})).await.unwrap();
         assert_eq!(text_of(&output), "\"accept\" {\"city\":\"Bern\"}");
         let page = json!({"url": "https://pay.example/1"});
-        let output = run(&server, "s.ask_page", page).await.unwrap();
+        let output = run_for(&person, &server, "s.ask_page", page).await.unwrap();
         assert_eq!(text_of(&output), "\"accept\" null");
         let asked = person.asked.lock().unwrap();
         assert_eq!(asked.len(), 2);
-        assert!(asked.iter().all(|question| question.action.is_some()));
         assert!(matches!(&asked[1].wants, Wants::Visit { host, .. } if host == "pay.example"));
     }
 }
@@ -245,18 +264,60 @@ async fn questions_reach_the_person_by_both_handshakes() {
 #[tokio::test]
 async fn a_form_for_a_secret_never_reaches_the_person() {
     for handshake in [&[][..], &["--modern"][..]] {
-        let mut scripted = Scripted::new(handshake);
-        let person = plays(Answer::Given(Map::new()));
-        scripted.config.person = person.clone();
+        let scripted = Scripted::new(handshake);
+        let person = plays(Reply::Given { values: Map::new() });
         let server = scripted.start().await;
         let asked = json!({"field": "password"});
-        let output = run(&server, "s.ask", asked).await.unwrap();
+        let output = run_for(&person, &server, "s.ask", asked).await.unwrap();
         assert_eq!(text_of(&output), "\"decline\" null");
         let page = json!({"url": "http://bank.example@evil.example/"});
-        let output = run(&server, "s.ask_page", page).await.unwrap();
+        let output = run_for(&person, &server, "s.ask_page", page).await.unwrap();
         assert_eq!(text_of(&output), "\"decline\" null");
         assert!(person.asked.lock().unwrap().is_empty());
+        let refused = person.refused.lock().unwrap();
+        let why: Vec<bool> = [
+            ("It asks for a secret (“password”)", 0),
+            ("It asks to open an address", 1),
+        ]
+        .iter()
+        .map(|(words, place): &(&str, usize)| refused[*place].why.starts_with(words))
+        .collect();
+        assert_eq!(why, [true, true], "{refused:?}");
     }
+}
+
+#[tokio::test]
+async fn what_the_person_takes_to_answer_counts_against_no_limit() {
+    for handshake in [&[][..], &["--modern"][..]] {
+        let mut scripted = Scripted::new(handshake);
+        scripted.config.limits.call_idle = Duration::from_secs(1);
+        scripted.config.limits.call_total = Duration::from_secs(1);
+        let person = Arc::new(Plays {
+            answer: Answer::Reply(Reply::Declined),
+            takes: Duration::from_millis(2_500),
+            asked: Mutex::default(),
+            refused: Mutex::default(),
+        });
+        let server = scripted.start().await;
+        let output = run_for(&person, &server, "s.ask", json!({})).await.unwrap();
+        assert_eq!(text_of(&output), "\"decline\" null");
+    }
+}
+
+#[tokio::test]
+async fn the_person_is_told_that_a_server_wanted_a_model() {
+    let scripted = Scripted::new(&[]);
+    let person = plays(Reply::Declined);
+    let server = scripted.start().await;
+    run_for(&person, &server, "s.sample", json!({}))
+        .await
+        .unwrap();
+    let refused = person.refused.lock().unwrap();
+    assert!(
+        refused[0]
+            .why
+            .starts_with("It asked for the answer of a model")
+    );
 }
 
 #[tokio::test]

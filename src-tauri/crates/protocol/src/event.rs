@@ -130,10 +130,14 @@ payloads! {
     ChildSpawned = "child.spawned";
     /// A child ended.
     ChildFinished = "child.finished";
-    /// The model asks the person.
+    /// The model asks the person, or a server does while an action uses it.
     QuestionAsked = "question.asked";
     /// The person answered.
     QuestionAnswered = "question.answered";
+    /// A server's question no longer matters.
+    QuestionWithdrawn = "question.withdrawn";
+    /// A server asked for what nobody is asked for.
+    QuestionRefused = "question.refused";
     /// The rules beside the agent's own are now these.
     PolicyChanged = "policy.changed";
     /// The same action with the same result, again and again.

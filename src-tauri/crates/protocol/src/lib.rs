@@ -9,6 +9,7 @@ pub mod event;
 pub mod gate;
 pub mod ids;
 pub mod media;
+pub mod question;
 pub mod source;
 pub mod tool;
 pub mod view;

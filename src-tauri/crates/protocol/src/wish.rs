@@ -7,6 +7,7 @@ use crate::event::{Limits, Verdict};
 use crate::gate::{Always, Surface};
 use crate::ids::ActionId;
 use crate::media::Media;
+use crate::question::Reply;
 
 /// One wish. The driver takes it from the inbox and turns it into an event.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -62,6 +63,18 @@ pub enum Wish {
         action: ActionId,
         /// The answer.
         text: String,
+        /// Where they said so.
+        #[serde(default)]
+        from: Surface,
+    },
+    /// Answer a server's question.
+    Reply {
+        /// The action during which it asks.
+        action: ActionId,
+        /// The number of the question within the action.
+        number: u32,
+        /// What the person does about it.
+        answer: Reply,
         /// Where they said so.
         #[serde(default)]
         from: Surface,

@@ -19,12 +19,12 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::driver::{DriveError, Driver, Message};
-use crate::effects::{ModelEnd, since, within};
+use crate::effects::{Limit, ModelEnd, since, within};
 use crate::mask;
 use crate::outcome;
 use crate::ports::{
-    Asks, CancellationToken, Clock, ModelCall, NoLiveText, Part, ReplyBlock, RunContext, ToolCall,
-    ToolError,
+    Asks, CancellationToken, Clock, ModelCall, NoLiveText, NobodyThere, Part, ReplyBlock,
+    RunContext, ToolCall, ToolError,
 };
 use crate::wire;
 use crate::world::ToolBox;
@@ -277,9 +277,17 @@ impl Asks for DriverAsks {
             arguments,
             facts: ActionFacts::default(),
             context: self.context.clone(),
+            person: Arc::new(NobodyThere),
             cancel: self.cancel.child_token(),
         };
-        let output = within(&*self.clock, name, spec.timeout_ms, &**tool, call).await?;
+        let output = within(
+            &*self.clock,
+            name,
+            Limit::of(spec.timeout_ms),
+            &**tool,
+            call,
+        )
+        .await?;
         Ok(output.parts.into_iter().map(Part::into_text).collect())
     }
 

@@ -15,6 +15,7 @@ use longrein_protocol::{ActionId, Body, Event, RunId};
 use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
 use tokio::sync::mpsc;
 
+use crate::asking::{Questions, Word};
 use crate::children::Children;
 use crate::links::Links;
 use crate::mask;
@@ -74,6 +75,8 @@ pub(crate) enum Message {
     Queried(Box<crate::recovery::QueryEnd>),
     /// A child's driver came to rest.
     Child(Box<crate::children::ChildRest>),
+    /// A server asks the person something, or does not any more.
+    Word(Word),
     /// The parent was cancelled, and so is this run.
     CancelRun,
     /// Somebody may have put a wish into the inbox.
@@ -139,6 +142,8 @@ pub struct Driver {
     pub(crate) links: Option<Links>,
     pub(crate) in_flight: HashMap<String, CancellationToken>,
     pub(crate) context: Option<Arc<RunContext>>,
+    /// What servers ask the person.
+    pub(crate) questions: Questions,
 }
 
 impl Driver {
@@ -173,6 +178,7 @@ impl Driver {
             links: None,
             in_flight: HashMap::new(),
             context: None,
+            questions: Questions::default(),
         }
     }
 
@@ -248,7 +254,9 @@ impl Driver {
             blobs: std::mem::take(&mut self.blobs),
             taken: std::mem::take(&mut self.taken),
         };
-        Ok(self.ports.log.append(append).await?)
+        self.ports.log.append(append).await?;
+        self.questions.hand_out();
+        Ok(())
     }
 
     /// What was recorded and is not durable yet.
@@ -384,6 +392,7 @@ impl Driver {
             Message::CancelRun => self.cancelled_from_above().await,
             Message::Model(end) => self.model_ended(*end),
             Message::Tool(end) => self.tool_ended(*end),
+            Message::Word(word) => self.word(word),
             Message::Checked(results) => self.checked(results),
             Message::Judge(ask) => self.judge(*ask).await,
             Message::Judged(end) => self.judged(*end).await,
@@ -464,6 +473,7 @@ impl Driver {
             return Ok(());
         };
         let action = action.clone();
+        self.withdraw_questions(Some(&end.action), "The action ended without an answer.")?;
         match end.result {
             Ok(mut output) => {
                 mask::output(&self.ports.world.masker(), &mut output);

@@ -9,13 +9,15 @@ use longrein_protocol::event::{ActionStarted, ResumeReason, RunResumed};
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::{ActionId, BlobHash, Body, ToolErrorClass};
 use longrein_store::log::Log;
+use tokio::sync::watch;
 
+use crate::asking::{ByDriver, Waits};
 use crate::checking::{CHECK, JUDGE};
 use crate::driver::{CANCEL_GRACE, DriveError, Driver, Message};
 use crate::mask;
 use crate::patience::{self, Retry};
 use crate::ports::{
-    BlobRead, CancellationToken, Clock, Model, ModelCall, ModelError, ModelReply,
+    BlobRead, CancellationToken, Clock, Model, ModelCall, ModelError, ModelReply, NobodyThere,
     PublishedArtifact, RunContext, Tool, ToolCall, ToolError, ToolOutput,
 };
 use crate::recovery::query_name;
@@ -142,6 +144,8 @@ impl Driver {
             arguments,
             facts: action.facts.clone(),
             context: self.run_context(),
+            // The driver puts itself in their place when it starts the call.
+            person: Arc::new(NobodyThere),
             cancel: CancellationToken::new(),
         };
         Ok((action.tool.clone(), call))
@@ -153,7 +157,7 @@ impl Driver {
         Ok(parse_arguments(&text).unwrap_or_else(|_| serde_json::json!({})))
     }
 
-    fn spawn(&mut self, name: String, call: ToolCall) {
+    fn spawn(&mut self, name: String, mut call: ToolCall) {
         self.in_flight
             .insert(call.action.0.clone(), call.cancel.clone());
         let tool = self
@@ -163,17 +167,26 @@ impl Driver {
             .cloned();
         let timeout_ms = self.run.tool(&name).map_or(0, |spec| spec.timeout_ms);
         let (clock, sender) = (self.ports.clock.clone(), self.sender());
+        let (person, waits) = ByDriver::new(call.action.clone(), sender.clone(), clock.clone());
+        call.person = Arc::new(person);
         tokio::spawn(async move {
             let began = clock.monotonic_ms();
             let action = call.action.clone();
+            let limit = Limit {
+                timeout_ms,
+                waits: waits.clone(),
+            };
             let result = match tool {
-                Some(tool) => within(&*clock, &name, timeout_ms, &*tool, call).await,
+                Some(tool) => within(&*clock, &name, limit, &*tool, call).await,
                 None => Err(ToolError::new(
                     ToolErrorClass::NotFound,
                     format!("{name} is not there any more."),
                 )),
             };
-            let latency_ms = since(began, clock.monotonic_ms());
+            let ended = clock.monotonic_ms();
+            // What the person took to answer is no working time.
+            let waited = waits.borrow().waited_ms(ended);
+            let latency_ms = since(began.saturating_add(waited), ended);
             // A driver that is gone finds the action in flight in its log.
             let _ = sender
                 .send(Message::Tool(Box::new(ToolEnd {
@@ -264,7 +277,9 @@ impl Driver {
                     Some(Message::Queried(end)) => { self.in_flight.remove(&query_name(&end.action)); }
                     Some(Message::Judged(_)) => { self.in_flight.remove(JUDGE); }
                     Some(Message::Child(rest)) => self.children.rest_later(*rest),
-                    Some(Message::Wake | Message::Judge(_) | Message::CancelRun) => {}
+                    Some(
+                        Message::Wake | Message::Judge(_) | Message::CancelRun | Message::Word(_),
+                    ) => {}
                     None => break,
                 },
                 () = &mut limit => break,
@@ -281,22 +296,53 @@ impl Drop for Driver {
     }
 }
 
+/// How long a call may take. It does not go on while the call waits for the person.
+pub(crate) struct Limit {
+    timeout_ms: u32,
+    waits: watch::Receiver<Waits>,
+}
+
+impl Limit {
+    /// A limit for a call that asks nobody.
+    pub(crate) fn of(timeout_ms: u32) -> Self {
+        Self {
+            timeout_ms,
+            waits: watch::channel(Waits::default()).1,
+        }
+    }
+}
+
 /// Runs a tool once, no longer than its limit.
 pub(crate) async fn within(
     clock: &dyn Clock,
     name: &str,
-    timeout_ms: u32,
+    limit: Limit,
     tool: &dyn Tool,
     call: ToolCall,
 ) -> Result<ToolOutput, ToolError> {
+    let Limit {
+        timeout_ms,
+        mut waits,
+    } = limit;
     let cancel = call.cancel.clone();
-    let limit = clock.sleep(Duration::from_millis(timeout_ms.into()));
-    tokio::select! {
-        biased;
-        result = tool.run(call) => result,
-        () = limit => {
-            cancel.cancel();
-            Err(ToolError::uncertain(format!("{name} did not end within {timeout_ms} ms.")))
+    let began = clock.monotonic_ms();
+    let mut running = tool.run(call);
+    loop {
+        let now = clock.monotonic_ms();
+        let waited = *waits.borrow_and_update();
+        let worked = now
+            .saturating_sub(began)
+            .saturating_sub(waited.waited_ms(now));
+        let left = u64::from(timeout_ms).saturating_sub(worked);
+        tokio::select! {
+            biased;
+            result = &mut running => return result,
+            Ok(()) = waits.changed() => {}
+            () = clock.sleep(Duration::from_millis(left)), if !waited.is_waiting() => {
+                cancel.cancel();
+                let message = format!("{name} did not end within {timeout_ms} ms.");
+                return Err(ToolError::uncertain(message));
+            }
         }
     }
 }

@@ -187,6 +187,7 @@ impl Driver {
             action: id.clone(),
             question,
             options: options.take(OPTIONS).map(str::to_owned).collect(),
+            by: None,
         })
     }
 }

@@ -118,8 +118,16 @@ impl Driver {
             Wish::Answer { action, text, from } => {
                 if self.stands_at(&action, ActionStage::Questioned) {
                     self.answer_question(action, text, from)?;
+                } else {
+                    self.reply_in_words(action, &text, from)?;
                 }
             }
+            Wish::Reply {
+                action,
+                number,
+                answer,
+                from,
+            } => self.reply(action, number, answer, from)?,
             Wish::Settle {
                 action,
                 verdict,
@@ -308,6 +316,8 @@ impl Driver {
             action,
             answer,
             by: from,
+            number: 0,
+            replied: None,
         })
     }
 
@@ -358,6 +368,7 @@ impl Driver {
             return Ok(InboxAnswer::Done);
         }
         self.withdraw("the run was cancelled")?;
+        self.withdraw_questions(None, "The run was cancelled.")?;
         self.leave_in_doubt()?;
         self.record(RunCancelled {})?;
         Ok(InboxAnswer::EndEffects)

@@ -1,5 +1,6 @@
 //! The driver: what `next` says is done, and what happened becomes events.
 
+mod asking;
 mod checking;
 mod children;
 mod driver;

@@ -210,7 +210,7 @@ pub(crate) fn payload(masker: &Masker, payload: Payload) -> Payload {
     serde_json::from_value(value).unwrap_or(payload)
 }
 
-fn values(masker: &Masker, value: &mut Value) -> bool {
+pub(crate) fn values(masker: &Masker, value: &mut Value) -> bool {
     match value {
         Value::String(text) => masker.text(text),
         Value::Array(list) => list

@@ -15,6 +15,7 @@ use longrein_protocol::source::{
 use longrein_protocol::{ActionId, BlobHash, Millis, RunId, ToolErrorClass, ToolSpec};
 
 pub use crate::media::NewMedia;
+pub use longrein_protocol::question::{Reply, Wants};
 pub use tokio_util::sync::CancellationToken;
 
 /// Time. Simulated in tests, so nothing else in the driver may ask for it.
@@ -132,8 +133,70 @@ pub struct ToolCall {
     pub facts: ActionFacts,
     /// What the run has at this point.
     pub context: Arc<RunContext>,
+    /// Who answers what the tool's server asks back.
+    pub person: Arc<dyn Person>,
     /// Ends the call.
     pub cancel: CancellationToken,
+}
+
+/// Takes what a server asks during one action to the person. A question may wait for days: while
+/// it does, neither the action's limit nor its working time goes on.
+#[async_trait]
+pub trait Person: Send + Sync {
+    /// Asks, and returns when the person has answered. Dropping it withdraws the question.
+    async fn ask(&self, question: Question) -> Answer;
+    /// Tells the person that a server asked for what nobody is asked for.
+    async fn told_of(&self, refused: RefusedQuestion);
+}
+
+/// What a server asks the person: untrusted words, without control and hidden characters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Question {
+    /// The server that asks.
+    pub server: String,
+    /// Its words.
+    pub message: String,
+    /// What it wants.
+    pub wants: Wants,
+}
+
+/// What a server asked and nobody is asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RefusedQuestion {
+    /// The server that asked.
+    pub server: String,
+    /// Its words, without control and hidden characters; may be empty.
+    pub message: String,
+    /// Why it was refused, in sentences for the person.
+    pub why: String,
+}
+
+/// What became of a question.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Answer {
+    /// The person said this; what they gave fits what was wanted.
+    Reply(Reply),
+    /// Nobody can be asked; why, in a sentence.
+    Nobody(String),
+}
+
+/// A [`Person`] who is not there.
+#[derive(Clone, Copy, Debug)]
+pub struct NobodyThere;
+
+#[async_trait]
+impl Person for NobodyThere {
+    async fn ask(&self, _question: Question) -> Answer {
+        Answer::Nobody("There is nobody here who could answer.".to_owned())
+    }
+
+    async fn told_of(&self, refused: RefusedQuestion) {
+        tracing::warn!(
+            "a question of the server {} was refused: {}",
+            refused.server,
+            refused.why
+        );
+    }
 }
 
 /// What a tool or the verifier may know of its run.

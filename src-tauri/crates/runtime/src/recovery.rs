@@ -1,5 +1,6 @@
 //! Finding out what became of an action, and taking one back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use longrein_core::run::QUERY_ATTEMPTS;
@@ -14,9 +15,9 @@ use longrein_protocol::{ActionId, Body, Millis};
 use serde_json::{Map, Value, json};
 
 use crate::driver::{DriveError, Driver, Message};
-use crate::effects::{idempotency_key, within};
+use crate::effects::{Limit, idempotency_key, within};
 use crate::history;
-use crate::ports::{CancellationToken, Part, ToolCall, ToolError, ToolOutput};
+use crate::ports::{CancellationToken, NobodyThere, Part, ToolCall, ToolError, ToolOutput};
 
 /// The wait before a status tool that could not say is asked again; four times as long each time.
 const QUERY_BASE: Duration = Duration::from_secs(1);
@@ -79,11 +80,12 @@ impl Driver {
             arguments,
             facts: ActionFacts::default(),
             context: self.run_context(),
+            person: Arc::new(NobodyThere),
             cancel,
         };
         let (clock, sender, action) = (self.ports.clock.clone(), self.sender(), id.clone());
         tokio::spawn(async move {
-            let result = within(&*clock, &name, timeout_ms, &*tool, call).await;
+            let result = within(&*clock, &name, Limit::of(timeout_ms), &*tool, call).await;
             // A driver that is gone asks again.
             let end = QueryEnd { action, result };
             let _ = sender.send(Message::Queried(Box::new(end))).await;

@@ -3,7 +3,9 @@
 
 use longrein_keys::{Known, Masker};
 use longrein_protocol::agent::PolicyRule;
+use longrein_protocol::question::Reply;
 use longrein_protocol::wish::Wish;
+use serde_json::Value;
 
 /// The wish without any secret that this process knows. As many asterisks stand in the place of a
 /// secret as it had bytes.
@@ -33,6 +35,11 @@ fn mask(masker: &Masker, wish: &mut Wish) {
         Wish::Deny { reason, .. } => words(masker, reason),
         Wish::Settle { result, .. } => result.iter_mut().for_each(|text| words(masker, text)),
         Wish::Accept { note, .. } => words(masker, note),
+        Wish::Reply { answer, .. } => {
+            if let Reply::Given { values: given } = answer {
+                given.values_mut().for_each(|value| values(masker, value));
+            }
+        }
         // Ids, numbers and limits.
         Wish::Cancel | Wish::Pause | Wish::Resume | Wish::Raise { .. } | Wish::Undo { .. } => {}
     }
@@ -47,6 +54,16 @@ fn holds(masker: &Masker, rule: &PolicyRule) -> bool {
         .chain(rule.args.keys())
         .chain(rule.args.values());
     told.any(|text| masker.finds(text.as_bytes()))
+}
+
+/// The texts of a value. Its names are those of the form.
+fn values(masker: &Masker, value: &mut Value) {
+    match value {
+        Value::String(text) => words(masker, text),
+        Value::Array(list) => list.iter_mut().for_each(|value| values(masker, value)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| values(masker, value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn words(masker: &Masker, text: &mut String) {

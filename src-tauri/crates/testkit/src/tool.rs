@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use longrein_protocol::ToolSpec;
 use longrein_protocol::tool::{Effect, Reach, Recovery, Repeat};
-use longrein_runtime::ports::{Tool, ToolCall, ToolError, ToolOutput};
+use longrein_runtime::ports::{Answer, Question, Tool, ToolCall, ToolError, ToolOutput};
 use serde_json::{Value, json};
 
 type Act = dyn Fn(&ToolCall) -> Result<ToolOutput, ToolError> + Send + Sync;
@@ -19,6 +19,10 @@ pub struct FakeTool {
     time: Duration,
     /// Held calls wait here, before their effect or after it.
     hold: Option<(crate::Gate, bool)>,
+    /// What its server asks the person, one after the other.
+    questions: Vec<Question>,
+    /// What came of them.
+    answers: Mutex<Vec<Answer>>,
 }
 
 impl FakeTool {
@@ -44,7 +48,24 @@ impl FakeTool {
             done: Mutex::default(),
             time: Duration::ZERO,
             hold: None,
+            questions: Vec::new(),
+            answers: Mutex::default(),
         }
+    }
+
+    /// Whose server asks the person this first, and then does it.
+    #[must_use]
+    pub fn asking(mut self, questions: impl IntoIterator<Item = Question>) -> Self {
+        self.questions = questions.into_iter().collect();
+        self
+    }
+
+    /// What came of its server's questions.
+    pub fn answers(&self) -> Vec<Answer> {
+        self.answers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// With another answer.
@@ -161,6 +182,18 @@ impl Tool for FakeTool {
 
     async fn run(&self, call: ToolCall) -> Result<ToolOutput, ToolError> {
         self.held(true).await;
+        for question in &self.questions {
+            let answer = tokio::select! {
+                answer = call.person.ask(question.clone()) => answer,
+                () = call.cancel.cancelled() => {
+                    return Err(ToolError::uncertain("It was stopped while its server asked."));
+                }
+            };
+            self.answers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(answer);
+        }
         self.done
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use longrein_protocol::source::{SourceMeta, SourceRecord, TextRange};
 use longrein_protocol::{ActionId, BlobHash, Body, RunId, SourceId, ToolErrorClass};
 use longrein_runtime::ports::{
-    Asks, BlobRead, CancellationToken, Part, RunContext, Tool, ToolCall, ToolError, ToolOutput,
+    Asks, BlobRead, CancellationToken, NobodyThere, Part, RunContext, Tool, ToolCall, ToolError,
+    ToolOutput,
 };
 use serde_json::Value;
 
@@ -123,6 +124,7 @@ pub(crate) fn call(context: RunContext, arguments: Value) -> ToolCall {
         arguments,
         facts: longrein_protocol::gate::ActionFacts::default(),
         context: Arc::new(context),
+        person: Arc::new(NobodyThere),
         cancel: CancellationToken::new(),
     }
 }

@@ -102,6 +102,7 @@ export class Story {
       offers: [],
       review: '',
       question: null,
+      server_questions: [],
       said: [],
       undo: false,
       undone: false,

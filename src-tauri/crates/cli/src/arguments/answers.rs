@@ -68,11 +68,26 @@ pub struct Deny {
 
 /// `answer`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  longrein answer ACTION \"The second one.\"                what the model asked
+  longrein answer ACTION                                   a server's form, field by field
+  longrein answer ACTION '{\"city\": \"Bern\", \"days\": 2}'   the same at once
+  longrein answer ACTION --open                            open the page that a server asks for
+  longrein answer ACTION visited                           you have opened it yourself
+  longrein answer ACTION decline                           say no to a server
+  longrein answer ACTION dismiss                           give a server no answer
+
+A server waits only as long as the process that drives the run holds its call open. Never type a
+password or a key into a server's form: keep it with longrein keys set, and grant it to the server.")]
 pub struct Answer {
     /// The id of the action that asks, or its first letters
     pub action: String,
-    /// Your answer
-    pub text: String,
+    /// Your answer; to a server's form the values as JSON. Without it a terminal asks
+    pub text: Option<String>,
+    /// Open the page that a server asks for in your browser
+    #[arg(long, conflicts_with = "text")]
+    pub open: bool,
 }
 
 /// `accept`.

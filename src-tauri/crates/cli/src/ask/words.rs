@@ -52,6 +52,26 @@ pub async fn lines(app: &Longrein, what: &What, screen: &Screen) -> Result<Vec<S
             );
             Ok(lines)
         }
+        What::ServerQuestion {
+            action,
+            question,
+            message,
+        } => {
+            let asks = format!("the server {} asks you", text::plain(&question.server));
+            let asks = screen.painted(Tone::Accent, &asks);
+            let mut lines = vec![format!(
+                "{asks} · {} · {}",
+                text::plain(&action.tool),
+                action.id
+            )];
+            let message = app.content(message).await?;
+            let message = String::from_utf8_lossy(&message);
+            lines.extend(indented(&message, QUESTION_LIMIT_BYTES));
+            let wanted = longrein_core::question::lines(&question.wants);
+            lines.extend(wanted.iter().map(|line| format!("  {}", text::plain(line))));
+            lines.push("  These are the server's words. What you answer is sent to it.".to_owned());
+            Ok(lines)
+        }
         What::Acceptance { text } => {
             let asks = screen.painted(Tone::Accent, "the result waits to be accepted");
             let mut lines = vec![asks];

@@ -2,16 +2,20 @@
 //! `settle`, and `undo`.
 
 use longrein_app::Longrein;
+use longrein_core::question::{self, Mistake};
 use longrein_core::run::{Action, Phase};
 use longrein_protocol::agent::PolicyRule;
 use longrein_protocol::event::Verdict;
 use longrein_protocol::gate::{Always, Scope, Surface};
+use longrein_protocol::question::{Reply, ServerQuestion, Wants};
 use longrein_protocol::view::{ActionRow, RunState};
 use longrein_protocol::wish::Wish;
 use longrein_protocol::{ActionId, RunId};
+use serde_json::Map;
 
 use crate::arguments::{Accept, Answer, Approve, Deny, Settle, Settled, Undo};
 use crate::ask::{self, words};
+use crate::browser;
 use crate::commands::before;
 use crate::commands::giving::{Given, give};
 use crate::commands::wishes;
@@ -19,6 +23,7 @@ use crate::context::Context;
 use crate::edit;
 use crate::failure::{Failure, Status};
 use crate::screen::Screen;
+use crate::text;
 use crate::waits::{self, Ask, Waits, What};
 
 /// The most bytes of a result that a person knows.
@@ -185,22 +190,95 @@ pub async fn deny(context: &Context, deny: Deny) -> Result<Status, Failure> {
 
 /// `answer`.
 pub async fn answer(context: &Context, answer: Answer) -> Result<Status, Failure> {
-    let text = said(
-        &answer.text,
-        "The answer is empty.",
-        "Say what the run should know.",
-    )?;
+    let text = answer.text.as_deref().map(|text| {
+        said(
+            text,
+            "The answer is empty.",
+            "Say what the run should know.",
+        )
+    });
+    let text = text.transpose()?;
     let app = context.open()?;
     let (id, run) = app.find_action(&answer.action).await?;
-    let is_it = |what: &What| matches!(what, What::Question { .. });
-    let (waits, _) = open(context, &app, (run, &id), is_it).await?;
-    let wish = Wish::Answer {
-        action: id,
-        text,
-        from: Surface::Command,
+    let is_it = |what: &What| matches!(what, What::Question { .. } | What::ServerQuestion { .. });
+    let (waits, ask) = open(context, &app, (run, &id), is_it).await?;
+    let wish = match (&ask.what, text) {
+        (What::ServerQuestion { question, .. }, Some(text)) => {
+            let answer = question::read(&question.wants, &text);
+            let answer = answer.map_err(|mistakes| misfit(&mistakes))?;
+            reply(id, question, answer)
+        }
+        (What::ServerQuestion { question, .. }, None) if answer.open => {
+            let Wants::Visit { url, host } = &question.wants else {
+                return Err(Failure::usage(
+                    "The server asks for values, and not to open a page.",
+                    "Give them as JSON, or say decline.",
+                ));
+            };
+            let mut screen = context.screen();
+            screen.say(&format!("Opening a page of {host}:\n{url}"));
+            browser::open(url)?;
+            let values = Map::new();
+            reply(id, question, Reply::Given { values })
+        }
+        (What::Question { .. }, _) if answer.open => {
+            return Err(Failure::usage(
+                "The model asks, and there is no page to open.",
+                "Answer it in words.",
+            ));
+        }
+        (_, Some(text)) => Wish::Answer {
+            action: id,
+            text,
+            from: Surface::Command,
+        },
+        (_, None) => asked_here(context, &app, (run, &waits), &ask).await?,
     };
     let seq = waits.run.seq;
     give(context, &app, run, Given { wish, seq }).await
+}
+
+fn reply(action: ActionId, question: &ServerQuestion, answer: Reply) -> Wish {
+    Wish::Reply {
+        action,
+        number: question.number,
+        answer,
+        from: Surface::Command,
+    }
+}
+
+/// That an answer does not fit what a server wants, field by field.
+fn misfit(mistakes: &[Mistake]) -> Failure {
+    Failure::usage(
+        format!(
+            "Nothing was sent: {}",
+            text::plain(&question::in_words(mistakes))
+        ),
+        "Mend it, and answer again.",
+    )
+}
+
+/// An answer that is asked for in place.
+async fn asked_here(
+    context: &Context,
+    app: &Longrein,
+    of: (RunId, &Waits),
+    ask: &Ask,
+) -> Result<Wish, Failure> {
+    let mut screen = context.screen();
+    if !ask::somebody_is_there(&screen) {
+        let commands = ask.what.commands(of.0);
+        let commands: Vec<String> = commands
+            .iter()
+            .map(|words| context.command(words))
+            .collect();
+        return Err(Failure::usage(
+            "There is no answer, and nobody sits here who could be asked.",
+            format!("Answer with: {}", commands.join(" or: ")),
+        ));
+    }
+    let wish = ask::about_one(app, of, ask, &mut screen).await?;
+    wish.ok_or_else(|| Failure::said(Status::Parked, "Nothing was answered.", ""))
 }
 
 fn said(words: &str, problem: &str, remedy: &str) -> Result<String, Failure> {

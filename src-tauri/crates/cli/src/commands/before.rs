@@ -160,6 +160,7 @@ fn about(wish: &Wish) -> Option<&ActionId> {
         Wish::Approve { action, .. }
         | Wish::Deny { action, .. }
         | Wish::Answer { action, .. }
+        | Wish::Reply { action, .. }
         | Wish::Settle { action, .. }
         | Wish::Undo { action, .. } => Some(action),
         _ => None,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use longrein_app::Longrein;
 use longrein_protocol::event::{ApprovalResolved, Event, Payload};
 use longrein_protocol::gate::{Actor, Surface};
+use longrein_protocol::question::Reply;
 use longrein_protocol::wish::Wish;
 use longrein_protocol::{ActionId, Body, Millis, RunId};
 use longrein_runtime::history;
@@ -158,6 +159,7 @@ fn answered(wish: &Wish) -> Option<(Surface, Option<&ActionId>)> {
         Wish::Approve { action, from, .. }
         | Wish::Deny { action, from, .. }
         | Wish::Answer { action, from, .. }
+        | Wish::Reply { action, from, .. }
         | Wish::Settle { action, from, .. }
         | Wish::Undo { action, from } => Some((*from, Some(action))),
         Wish::Accept { from, .. } => Some((*from, None)),
@@ -226,7 +228,10 @@ fn is_about(wish: &Wish, payload: &Payload) -> bool {
             Payload::ApprovalResolved(resolved),
         ) => resolved.action == *action,
         (Wish::Answer { action, .. }, Payload::QuestionAnswered(answered)) => {
-            answered.action == *action
+            answered.action == *action && answered.number == 0
+        }
+        (Wish::Reply { action, number, .. }, Payload::QuestionAnswered(answered)) => {
+            answered.action == *action && answered.number == *number
         }
         (Wish::Settle { action, .. }, Payload::ActionReconciled(reconciled)) => {
             reconciled.action == *action
@@ -260,6 +265,16 @@ async fn is_ours(app: &Longrein, wish: &Wish, payload: &Payload) -> Result<bool,
         }
         (Wish::Answer { text, .. }, Payload::QuestionAnswered(answered)) => {
             answered.by == Surface::Command && is_same(app, &answered.answer, text).await?
+        }
+        (Wish::Reply { answer, .. }, Payload::QuestionAnswered(answered)) => {
+            let same = match answer {
+                Reply::Given { values } if !values.is_empty() => {
+                    is_same(app, &answered.answer, &serde_json::to_string(values)?).await?
+                }
+                _ => true,
+            };
+            let replied = answered.replied == Some(answer.replied());
+            answered.by == Surface::Command && replied && same
         }
         (Wish::Settle { verdict, .. }, Payload::ActionReconciled(reconciled)) => {
             reconciled.by == Some(Surface::Command) && reconciled.verdict == *verdict

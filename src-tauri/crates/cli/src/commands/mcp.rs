@@ -3,7 +3,6 @@
 mod told;
 
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
 
 use async_trait::async_trait;
 use longrein_app::Longrein;
@@ -212,24 +211,8 @@ impl Browser for PersonsBrowser {
         crate::screen::Screen::new(false).say(&format!(
             "Sign in at {host}, in your browser. If it does not open, open this address yourself:\n{url}"
         ));
-        let opener = if cfg!(target_os = "macos") {
-            "open"
-        } else {
-            "xdg-open"
-        };
-        let has_display = cfg!(target_os = "macos")
-            || ["DISPLAY", "WAYLAND_DISPLAY"]
-                .iter()
-                .any(|variable| std::env::var_os(variable).is_some_and(|value| !value.is_empty()));
-        if has_display {
-            // Where it can't be opened, the person has the address.
-            let _ = Command::new(opener)
-                .arg(url)
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn();
-        }
+        // Where it can't be opened, the person has the address.
+        let _ = crate::browser::open(url);
         Ok(())
     }
 }

@@ -131,7 +131,8 @@ async fn let_go_of_waiting(
         if !is_looked_at {
             continue;
         }
-        let waits = waits::rests(app, *run).await?;
+        // A server that asks waits only as long as its call is held here.
+        let waits = waits::rests(app, *run).await? && waits::held(app, *run).await?.is_empty();
         taken.waited = if waits { taken.waited + 1 } else { 0 };
         taken.rests = taken.waited >= WAITING_LOOKS;
         if taken.rests && state == RunState::Waiting {

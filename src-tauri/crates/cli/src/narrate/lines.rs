@@ -1,7 +1,8 @@
 //! A row of the story as lines.
 
 use longrein_protocol::view::{
-    AcceptanceState, ActionRow, ActionState, Row, RowContent, RuleLine, SaidLine, SideState,
+    AcceptanceState, ActionRow, ActionState, Row, RowContent, RuleLine, SaidLine,
+    ServerQuestionLine, ServerQuestionState, SideState,
 };
 
 use super::Line;
@@ -170,7 +171,28 @@ fn action_lines(step: &str, action: &ActionRow) -> Vec<Line> {
         let words = format!("  from {from}: {}{note}", brief(&said.words));
         Line::new(Tone::Quiet, words)
     }));
+    let asked = action.server_questions.iter();
+    lines.extend(asked.filter_map(server_question));
     lines
+}
+
+/// A server's question of which nothing else tells what became of it.
+fn server_question(asked: &ServerQuestionLine) -> Option<Line> {
+    let (tone, what) = match asked.state {
+        ServerQuestionState::Refused => (Tone::Bad, "asked for what it does not get"),
+        ServerQuestionState::Withdrawn => (Tone::Quiet, "is no longer answered"),
+        _ => return None,
+    };
+    let server = text::plain(&asked.server);
+    let words = match brief(&asked.text) {
+        words if words.is_empty() => words,
+        words => format!(" (“{words}”)"),
+    };
+    let why = text::plain(&asked.why);
+    Some(Line::new(
+        tone,
+        format!("  the server {server} {what}{words}: {why}"),
+    ))
 }
 
 fn action_line(step: &str, action: &ActionRow) -> Line {
@@ -268,6 +290,7 @@ pub mod tests {
             offers: Vec::new(),
             review: String::new(),
             question: None,
+            server_questions: Vec::new(),
             said: Vec::new(),
             result: "no\nsuch file".to_owned(),
             outcome: "8 passages of 4 documents".to_owned(),

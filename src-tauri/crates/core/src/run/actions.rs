@@ -6,7 +6,7 @@ use longrein_protocol::block::{Origin, Trust};
 use longrein_protocol::event::{
     ActionDecided, ActionFinished, ActionLost, ActionProposed, ActionQueried, ActionReconciled,
     ActionRejected, ActionStarted, ActionUncertain, ApprovalRequested, ApprovalResolved,
-    QuestionAnswered, StatusAnswer, Verdict,
+    QuestionAnswered, QuestionAsked, QuestionRefused, StatusAnswer, Verdict,
 };
 use longrein_protocol::gate::Actor;
 use longrein_protocol::tool::Effect;
@@ -14,7 +14,7 @@ use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, Body, Millis, ToolErrorClass};
 
 use super::next::{FINISH, inline};
-use super::{Action, ActionResult, ActionStage, Item, Pause, Run};
+use super::{Action, ActionResult, ActionStage, Item, OpenQuestion, Pause, Run};
 
 impl Run {
     pub(super) fn proposed(&mut self, proposed: &ActionProposed) {
@@ -99,13 +99,26 @@ impl Run {
         self.close(&resolved.action, result);
     }
 
-    pub(super) fn questioned(&mut self, at: Millis, id: &ActionId) {
-        self.with_action(id, |action| action.stage = ActionStage::Questioned);
+    pub(super) fn questioned(&mut self, at: Millis, asked: &QuestionAsked) {
+        self.with_action(&asked.action, |action| match &asked.by {
+            None => action.stage = ActionStage::Questioned,
+            Some(question) => {
+                action.asked += 1;
+                action.questions.push(OpenQuestion {
+                    question: question.as_ref().clone(),
+                    since: at,
+                });
+            }
+        });
         self.since = at;
         self.knot(KnotShape::Break);
     }
 
     pub(super) fn question_answered(&mut self, answered: &QuestionAnswered) {
+        if answered.number > 0 {
+            self.no_longer_asked(&answered.action, answered.number);
+            return;
+        }
         self.progressed = true;
         let result = ActionResult {
             body: answered.answer.clone(),
@@ -116,6 +129,18 @@ impl Run {
             latency_ms: 0,
         };
         self.close(&answered.action, result);
+    }
+
+    pub(super) fn no_longer_asked(&mut self, id: &ActionId, number: u32) {
+        self.with_action(id, |action| {
+            action
+                .questions
+                .retain(|open| open.question.number != number);
+        });
+    }
+
+    pub(super) fn question_refused(&mut self, refused: &QuestionRefused) {
+        self.with_action(&refused.action, |action| action.asked += 1);
     }
 
     pub(super) fn started(&mut self, at: Millis, started: &ActionStarted) {
@@ -240,6 +265,7 @@ impl Run {
     pub(super) fn close(&mut self, id: &ActionId, result: ActionResult) {
         self.with_action(id, |action| {
             action.stage = ActionStage::Closed;
+            action.questions.clear();
             action.result = Some(result);
         });
         self.settle_step();

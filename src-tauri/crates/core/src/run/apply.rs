@@ -15,7 +15,7 @@ use longrein_protocol::{Millis, ToolErrorClass};
 use super::actions::harness_result;
 use super::{
     Acceptance, ActionStage, Artifact, BYTES_PER_TOKEN, Item, Patience, PendingCall, Phase,
-    REIN_KNOTS, Request, Reserve, Run, Words, fragment_weight,
+    Request, Reserve, Run, Words, fragment_weight,
 };
 
 impl Run {
@@ -106,8 +106,10 @@ impl Run {
             }
             Payload::ChildSpawned(spawned) => self.spawned(spawned),
             Payload::ChildFinished(finished) => self.child_finished(finished),
-            Payload::QuestionAsked(asked) => self.questioned(event.at, &asked.action),
+            Payload::QuestionAsked(asked) => self.questioned(event.at, asked),
             Payload::QuestionAnswered(answered) => self.question_answered(answered),
+            Payload::QuestionWithdrawn(gone) => self.no_longer_asked(&gone.action, gone.number),
+            Payload::QuestionRefused(refused) => self.question_refused(refused),
             Payload::ActionStarted(started) => self.started(event.at, started),
             Payload::ActionFinished(finished) => self.finished(finished),
             Payload::ActionLost(lost) => self.lost(lost),
@@ -439,13 +441,6 @@ impl Run {
     pub(super) fn push(&mut self, item: Item) {
         self.conversation.bytes += item.bytes();
         self.conversation.items.push_back(item);
-    }
-
-    pub(super) fn knot(&mut self, shape: KnotShape) {
-        if self.rein.len() == REIN_KNOTS {
-            self.rein.remove(1);
-        }
-        self.rein.push_back(shape);
     }
 }
 

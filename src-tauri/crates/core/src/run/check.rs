@@ -4,7 +4,7 @@ use longrein_protocol::event::{Event, Payload, ResumeReason};
 use longrein_protocol::gate::Actor;
 use longrein_protocol::{ActionId, RunId};
 
-use super::{Acceptance, Action, ActionStage, Phase, Request, Run};
+use super::{Acceptance, Action, ActionStage, OpenQuestion, Phase, Request, Run};
 
 /// An event that the state does not allow. It is refused before it is written.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -149,8 +149,29 @@ impl Run {
             Payload::ChildFinished(finished) => self
                 .open_children()
                 .any(|child| child.run == finished.child),
-            Payload::QuestionAsked(asked) => going && stages(&asked.action, &[Allowed])?,
-            Payload::QuestionAnswered(answered) => stages(&answered.action, &[Questioned])?,
+            Payload::QuestionAsked(asked) => match &asked.by {
+                None => going && stages(&asked.action, &[Allowed])?,
+                Some(question) => {
+                    let follows = self
+                        .action(&asked.action)
+                        .is_some_and(|action| question.number == action.asked + 1);
+                    acts(&asked.action) && follows && stages(&asked.action, &[Started])?
+                }
+            },
+            Payload::QuestionAnswered(answered) if answered.number == 0 => {
+                stages(&answered.action, &[Questioned])?
+            }
+            Payload::QuestionAnswered(answered) => self
+                .action(&answered.action)
+                .is_some_and(|action| action.open_question(answered.number).is_some()),
+            Payload::QuestionWithdrawn(withdrawn) => {
+                let asks = |open: &OpenQuestion| open.question.number == withdrawn.number;
+                self.action(&withdrawn.action)
+                    .is_some_and(|action| action.questions.iter().any(asks))
+            }
+            Payload::QuestionRefused(refused) => {
+                acts(&refused.action) && stages(&refused.action, &[Started])?
+            }
             Payload::ActionStarted(started) => {
                 let follows = self
                     .action(&started.action)

@@ -1,9 +1,9 @@
 //! The run's line in lists.
 
 use longrein_protocol::event::Outcome;
-use longrein_protocol::view::{RunLine, RunState};
+use longrein_protocol::view::{KnotShape, RunLine, RunState};
 
-use super::{Acceptance, ActionStage, Phase, Request, Run};
+use super::{Acceptance, Action, ActionStage, Phase, REIN_KNOTS, Request, Run};
 
 /// The name of the provider whose models are demonstration stand-ins.
 pub const DEMO_PROVIDER: &str = "demo/";
@@ -49,6 +49,14 @@ impl Run {
         }
     }
 
+    /// Ties a knot into the small rein. The first one stays when it is full.
+    pub(super) fn knot(&mut self, shape: KnotShape) {
+        if self.rein.len() == REIN_KNOTS {
+            self.rein.remove(1);
+        }
+        self.rein.push_back(shape);
+    }
+
     /// What it is doing, what it waits for or why it stopped, and what the person can do.
     pub fn standing(&self) -> (RunState, String, String) {
         let plain = |state, reason: &str| (state, reason.to_owned(), String::new());
@@ -79,10 +87,7 @@ impl Run {
     }
 
     fn going(&self) -> (RunState, String, String) {
-        let running = self
-            .actions
-            .iter()
-            .any(|action| action.stage == ActionStage::Started);
+        let running = self.actions.iter().any(Action::works);
         if let (Some((reason, remedy)), false) = (self.waits_for_person(), running) {
             return (RunState::Waiting, reason, remedy.to_owned());
         }
@@ -108,6 +113,14 @@ impl Run {
                 let reason = format!("{} waits for your answer.", action.tool);
                 Some((reason, "Approve it, or refuse it with a reason."))
             }
+            ActionStage::Started => action.questions.first().map(|open| {
+                let server = &open.question.server;
+                let reason = format!(
+                    "The server {server} asks you something for {}.",
+                    action.tool
+                );
+                (reason, "Answer it, or decline.")
+            }),
             ActionStage::Questioned => Some(("It asks you a question.".to_owned(), "Answer it.")),
             _ => None,
         })

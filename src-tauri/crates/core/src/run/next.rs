@@ -1,7 +1,7 @@
 //! What a run owes next. Pure: the same state and time give the same answer.
 
 use longrein_protocol::block::ModelErrorClass;
-use longrein_protocol::event::{HandoffReason, Limit, ModelAbandoned, Payload};
+use longrein_protocol::event::{HandoffReason, Limit, ModelAbandoned, Payload, QuestionWithdrawn};
 use longrein_protocol::gate::Actor;
 use longrein_protocol::tool::Effect;
 use longrein_protocol::{ActionId, Body, Media, Millis};
@@ -190,6 +190,9 @@ impl Run {
     }
 
     fn next_of_actions(&self, now: Millis) -> Next {
+        if let Some(withdrawn) = self.next_of_questions() {
+            return withdrawn;
+        }
         for action in self.acting() {
             match action.stage {
                 ActionStage::Proposed => {
@@ -223,6 +226,24 @@ impl Run {
             return Next::Start(startable);
         }
         self.next_of_open_actions()
+    }
+
+    /// What a server asked in a call that is gone is no longer asked.
+    fn next_of_questions(&self) -> Option<Next> {
+        let gone = self
+            .acting()
+            .filter(|action| action.stage != ActionStage::Started);
+        let withdrawn = gone.flat_map(|action| {
+            action.questions.iter().map(|open| {
+                Payload::from(QuestionWithdrawn {
+                    action: action.id.clone(),
+                    number: open.question.number,
+                    why: "The call in which the server asked was cut short.".to_owned(),
+                })
+            })
+        });
+        let withdrawn: Vec<Payload> = withdrawn.collect();
+        (!withdrawn.is_empty()).then_some(Next::Append(withdrawn))
     }
 
     /// What is owed when no action can start: all that are open wait for something.

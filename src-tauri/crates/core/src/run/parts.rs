@@ -6,6 +6,7 @@ use longrein_protocol::agent::Decision;
 use longrein_protocol::block::{Block, ModelErrorClass, Origin, Trust};
 use longrein_protocol::event::{Fragment, HandoffReason, ModelFailed, Outcome};
 use longrein_protocol::gate::{ActionFacts, Actor};
+use longrein_protocol::question::ServerQuestion;
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::{ActionId, BlobHash, Body, Media, Millis, ToolErrorClass};
 
@@ -170,8 +171,21 @@ pub struct Action {
     pub queries: u32,
     /// The wait before the status tool is asked again.
     pub query_at: Option<Pause>,
+    /// What servers ask the person while it runs.
+    pub questions: Vec<OpenQuestion>,
+    /// How many questions of servers it has brought, those that were refused included.
+    pub asked: u32,
     /// How it ended.
     pub result: Option<ActionResult>,
+}
+
+/// A server's question that a person has not answered.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OpenQuestion {
+    /// Who asks, and for what.
+    pub question: ServerQuestion,
+    /// Since when.
+    pub since: Millis,
 }
 
 impl Action {
@@ -196,8 +210,23 @@ impl Action {
             started_at: 0,
             queries: 0,
             query_at: None,
+            questions: Vec::new(),
+            asked: 0,
             result: None,
         }
+    }
+
+    /// Whether it runs, and waits for nobody's answer.
+    pub fn works(&self) -> bool {
+        self.stage == ActionStage::Started && self.questions.is_empty()
+    }
+
+    /// The question of a server that a person can answer: the call in which it was asked is still
+    /// there.
+    pub fn open_question(&self, number: u32) -> Option<&OpenQuestion> {
+        let mut questions = self.questions.iter();
+        let open = questions.find(|open| open.question.number == number);
+        open.filter(|_| self.stage == ActionStage::Started)
     }
 }
 

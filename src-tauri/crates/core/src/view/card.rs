@@ -37,6 +37,7 @@ pub(super) fn new_action(
         offers: Vec::new(),
         review: String::new(),
         question: None,
+        server_questions: Vec::new(),
         said: Vec::new(),
         result: String::new(),
         outcome: String::new(),

@@ -7,6 +7,7 @@ mod card;
 mod children;
 mod head;
 mod marks;
+mod questions;
 mod rows;
 mod said;
 mod words;
@@ -70,6 +71,7 @@ pub fn bodies_needed(event: &Event) -> Vec<&Body> {
         Payload::ChildFinished(finished) => vec![&finished.finding],
         Payload::QuestionAsked(asked) => vec![&asked.question],
         Payload::QuestionAnswered(answered) => vec![&answered.answer],
+        Payload::QuestionRefused(refused) => vec![&refused.question],
         Payload::AcceptanceResolved(resolved) => vec![&resolved.note],
         Payload::SideResponded(responded) => vec![&responded.text],
         _ => Vec::new(),

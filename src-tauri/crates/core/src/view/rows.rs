@@ -65,6 +65,8 @@ impl View {
             Payload::ApprovalWithdrawn(withdrawn) => self.withdrawn(withdrawn),
             Payload::QuestionAsked(asked) => self.question(asked, content),
             Payload::QuestionAnswered(said) => self.question_answered(event, said, content),
+            Payload::QuestionWithdrawn(withdrawn) => self.question_withdrawn(withdrawn),
+            Payload::QuestionRefused(refused) => self.question_refused(refused, content),
             Payload::ActionStarted(started) => self.started(started),
             Payload::ActionFinished(finished) => self.finished(finished, content),
             Payload::ActionLost(lost) => self.lost(lost),

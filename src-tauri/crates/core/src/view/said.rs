@@ -2,12 +2,11 @@
 
 use longrein_protocol::ToolErrorClass;
 use longrein_protocol::event::{
-    ActionCompensated, ActionReconciled, ApprovalResolved, ApprovalWithdrawn, Event,
-    QuestionAnswered, QuestionAsked, Verdict,
+    ActionCompensated, ActionReconciled, ApprovalResolved, ApprovalWithdrawn, Event, Verdict,
 };
-use longrein_protocol::view::{ActionState, KnotShape, KnotTone, QuestionLine, SaidLine};
+use longrein_protocol::view::{ActionState, KnotShape, KnotTone, SaidLine};
 
-use super::card::{no_longer_asked, take_edit, title, waiting};
+use super::card::{no_longer_asked, take_edit, title};
 use super::rows::new_knot;
 use super::{ROW_TEXT_BYTES, View, words};
 use crate::compile::Content;
@@ -61,44 +60,6 @@ impl View {
             );
         });
         self.ended(&withdrawn.action, true, changed)
-    }
-
-    pub(super) fn question(&mut self, asked: &QuestionAsked, content: &Content<'_>) -> Vec<String> {
-        let text = content(&asked.question);
-        self.action(&asked.action, |row, knot| {
-            *knot = waiting(&text, "asks you");
-            row.state = ActionState::AsksYou;
-            row.question = Some(QuestionLine {
-                text,
-                options: asked.options.clone(),
-                answer: None,
-            });
-        })
-    }
-
-    pub(super) fn question_answered(
-        &mut self,
-        event: &Event,
-        answered: &QuestionAnswered,
-        content: &Content<'_>,
-    ) -> Vec<String> {
-        let answer = content(&answered.answer);
-        let changed = self.action(&answered.action, |row, knot| {
-            row.state = ActionState::Succeeded;
-            row.outcome = words::brief(&answer);
-            row.said.push(SaidLine {
-                words: "answered".to_owned(),
-                note: String::new(),
-                from: Some(answered.by),
-                at: event.at,
-            });
-            let detail = format!("you: {}", row.outcome);
-            *knot = new_knot(KnotShape::Ring, KnotTone::Plain, &knot.label, &detail);
-            if let Some(question) = &mut row.question {
-                question.answer = Some(answer);
-            }
-        });
-        self.ended(&answered.action, true, changed)
     }
 
     pub(super) fn reconciled(

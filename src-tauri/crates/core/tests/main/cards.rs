@@ -257,6 +257,7 @@ fn a_question_shows_its_options_and_then_the_answer() {
         action: id("a"),
         question: text("Which machine?"),
         options: vec!["This one".to_owned(), "That one".to_owned()],
+        by: None,
     });
     assert_eq!(shown.card("a").state, ActionState::AsksYou);
     let question = shown.card("a").question.clone().expect("a question");

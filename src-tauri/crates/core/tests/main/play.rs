@@ -242,12 +242,15 @@ fn of_started(word: &str, action: ActionId, rest: &str) -> Payload {
             action,
             question: text(rest),
             options: Vec::new(),
+            by: None,
         }
         .into(),
         "reply" => QuestionAnswered {
             action,
             answer: text(rest),
             by: Surface::Window,
+            number: 0,
+            replied: None,
         }
         .into(),
         _ => panic!("no such event: {word}"),

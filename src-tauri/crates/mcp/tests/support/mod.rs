@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use longrein_mcp::{Limits, McpServer, NobodyThere, ProcessConfig, Reach, ServerConfig};
+use longrein_mcp::{Limits, McpServer, ProcessConfig, Reach, ServerConfig};
 use longrein_protocol::agent::ToolSettings;
 use longrein_protocol::{ActionId, BlobHash, RunId, ToolErrorClass};
 use longrein_runtime::ports::{
-    BlobRead, CancellationToken, Part, RunContext, ToolCall, ToolError, ToolOutput,
+    BlobRead, CancellationToken, NobodyThere, Part, RunContext, ToolCall, ToolError, ToolOutput,
 };
 
 /// How long a condition is waited for before a test fails.
@@ -56,7 +56,6 @@ impl World {
             trusted: false,
             workspace: folder.path().to_owned(),
             limits: Limits::default(),
-            person: Arc::new(NobodyThere),
         };
         Self { folder, config }
     }
@@ -171,7 +170,6 @@ async fn holder() {
         trusted: false,
         workspace: groups_file.parent().unwrap().to_owned(),
         limits: Limits::default(),
-        person: Arc::new(NobodyThere),
         reach: Reach::Process(ProcessConfig {
             command: command.lines().map(str::to_owned).collect(),
             env: BTreeMap::new(),
@@ -211,6 +209,7 @@ pub fn call(arguments: serde_json::Value, cancel: CancellationToken) -> ToolCall
             plan: Vec::new(),
             blobs: Arc::new(NoBlobs),
         }),
+        person: Arc::new(NobodyThere),
         cancel,
     }
 }

@@ -8,6 +8,7 @@ use crate::body::{BlobHash, Body};
 use crate::gate::{ActionFacts, Actor, Always, Check, StandingRule, Surface};
 use crate::ids::{ActionId, Millis};
 use crate::media::Media;
+use crate::question::{Replied, ServerQuestion};
 use crate::tool::{Effect, Repeat, ToolErrorClass};
 
 /// See [`super::Payload::ActionProposed`].
@@ -264,25 +265,62 @@ pub enum Verdict {
 /// See [`super::Payload::QuestionAsked`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct QuestionAsked {
-    /// The action by which the model asks.
+    /// The action by which the model asks, or during which a server does.
     pub action: ActionId,
-    /// The question.
+    /// The question; of a server, its words without control and hidden characters.
     pub question: Body,
     /// Answers that it offers; another may be given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
+    /// Who else asks, and for what; absent where the model asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Box<ServerQuestion>>,
 }
 
 /// See [`super::Payload::QuestionAnswered`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct QuestionAnswered {
-    /// The action by which the model asked.
+    /// The action by which the model asked, or during which a server did.
     pub action: ActionId,
-    /// The person's answer.
+    /// The person's answer; to a form, the values as JSON.
     pub answer: Body,
     /// Where it was answered.
     #[serde(default)]
     pub by: Surface,
+    /// The number of the server's question; 0 where the model asked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub number: u32,
+    /// What the person does about a server's question; absent where the model asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replied: Option<Replied>,
+}
+
+/// See [`super::Payload::QuestionWithdrawn`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct QuestionWithdrawn {
+    /// The action during which the server asked.
+    pub action: ActionId,
+    /// The number of the question.
+    pub number: u32,
+    /// Why it no longer matters.
+    pub why: String,
+}
+
+/// See [`super::Payload::QuestionRefused`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct QuestionRefused {
+    /// The action during which the server asked.
+    pub action: ActionId,
+    /// The server.
+    pub server: String,
+    /// Its words; untrusted, may be empty.
+    pub question: Body,
+    /// Why nobody is asked, in sentences.
+    pub why: String,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// See [`super::Payload::PolicyChanged`].

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::Decision;
 use crate::block::Trust;
 use crate::gate::{Check, CheckName, Scope, Surface};
+use crate::question::Choice;
 use crate::tool::{Effect, ToolErrorClass};
 
 /// The state of an action, in the words that the person reads.
@@ -18,7 +19,7 @@ pub enum ActionState {
     Rejected,
     /// A person has to answer.
     Asked,
-    /// The model asks the person something by it.
+    /// The model asks the person something by it, or a server does while it runs.
     AsksYou,
     /// Allowed, not started.
     Allowed,
@@ -79,8 +80,10 @@ pub struct ActionRow {
     /// What it is shown with, beside its arguments: the review of a skill that nobody has looked
     /// at, or that has changed. Plain text; empty unless it is asked.
     pub review: String,
-    /// What the model asks by it.
+    /// What the model asks by it, or, while it runs, a server: then in words alone, with the form.
     pub question: Option<QuestionLine>,
+    /// What servers asked while it ran, in order.
+    pub server_questions: Vec<ServerQuestionLine>,
     /// What people said of it, in order.
     pub said: Vec<SaidLine>,
     /// The result as the model was shown it; cut after 8 KB.
@@ -123,6 +126,99 @@ pub struct QuestionLine {
     pub options: Vec<String>,
     /// The answer; `None` until there is one.
     pub answer: Option<String>,
+}
+
+/// How far a server's question is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum ServerQuestionState {
+    /// It waits for the person.
+    Open,
+    /// The person answered.
+    Answered,
+    /// The person said no.
+    Declined,
+    /// The person gave no answer.
+    Dismissed,
+    /// It no longer matters.
+    Withdrawn,
+    /// Nobody was asked, since it asked for what nobody is asked for.
+    Refused,
+}
+
+/// A question of a server: its words are untrusted.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct ServerQuestionLine {
+    /// Its number within the action, which goes back with the answer; 0 for one that was refused.
+    pub number: u32,
+    /// The server that asks.
+    pub server: String,
+    /// Its words; plain text.
+    pub text: String,
+    /// The page that it wants visited, whole; empty for a form. It is opened only when the person
+    /// says so, and never looked at before.
+    pub url: String,
+    /// The host of that page.
+    pub host: String,
+    /// The fields of its form, in order; none for a page.
+    pub fields: Vec<FieldLine>,
+    /// How far it is.
+    pub state: ServerQuestionState,
+    /// The values that were given, as JSON; empty until they were.
+    pub answer: String,
+    /// Why it was withdrawn or refused; else empty.
+    pub why: String,
+}
+
+/// A field of a server's form.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct FieldLine {
+    /// Its key in the answer.
+    pub name: String,
+    /// What it is called.
+    pub title: String,
+    /// What it means; may be empty.
+    pub description: String,
+    /// What may be given: `a whole number, from 1 to 5`.
+    pub hint: String,
+    /// Whether the form can't be sent without it.
+    pub required: bool,
+    /// What is taken when nothing is given, as JSON; empty where there is nothing.
+    pub default: String,
+    /// What is given: what an answer holds as JSON.
+    pub kind: FieldLineKind,
+    /// What can be chosen; none where it is typed.
+    pub choices: Vec<Choice>,
+}
+
+/// What is given in a field of a server's form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "snake_case")]
+pub enum FieldLineKind {
+    /// A string.
+    Text,
+    /// A string: an address of e-mail.
+    Email,
+    /// A string: a whole address.
+    Uri,
+    /// A string: a date.
+    Date,
+    /// A string: a date with a time.
+    DateTime,
+    /// A number.
+    Number,
+    /// A whole number.
+    Whole,
+    /// A boolean.
+    YesNo,
+    /// One of the choices' values.
+    One,
+    /// A list of the choices' values.
+    Many,
 }
 
 /// Something that a person, or a status tool, said of an action or a result.

@@ -1,6 +1,7 @@
 //! The driver over the log in memory: what is done, what is sent, and what a crash leaves.
 
 mod approvals;
+mod asked_by_servers;
 mod budgets;
 mod children;
 mod effects;
