@@ -103,7 +103,8 @@ fn whole(options: &[&str], tools: &[&str]) -> (Hostile, Outcome, Vec<Value>) {
 fn malformed_schemas_lose_their_tools_and_not_the_run() {
     let (hostile, ended, _) = whole(&["--schemas"], &["h__plain"]);
     assert_eq!(ended.status, 0, "{ended}");
-    let offered = hostile.provider.mock.seen()[0].text();
+    let seen = hostile.provider.mock.seen();
+    let offered = seen[0].text();
     assert!(offered.contains("h__plain"));
     for lost in ["h__malformed", "h__bomb", "h__circle"] {
         assert!(!offered.contains(lost), "{lost}");
@@ -287,16 +288,11 @@ fn living(home: &Home) -> usize {
 
 #[test]
 fn after_kill_nine_nothing_of_six_busy_servers_is_left_at_the_next_start() {
-    let provider = Provider::start(Setup::scripted(vec![say("unused")]));
-    drop(provider);
-    let busy = |number: usize| {
-        call(
-            &format!("h{number}__busy"),
-            json!({"grandchildren": number == 1}),
-        )
-    };
-    let mut script = vec![longrein_testkit::calls((0..6).map(busy))];
-    script.push(say("Done."));
+    let busy = (1..6).fold(call("h0__busy", json!({})), |said, number| {
+        let arguments = json!({"grandchildren": number == 1});
+        said.and_call(&format!("h{number}__busy"), arguments)
+    });
+    let script = vec![busy, say("Done.")];
     let hostile = Hostile::new(&[], Setup::scripted(script));
     let plain = hostile.command(&[]);
     let mut config = hostile.provider.config();
