@@ -62,6 +62,7 @@ fn call(
             plan: Vec::new(),
             blobs: Arc::new(NoBlobs),
         }),
+        person: Arc::new(longrein_runtime::ports::NobodyThere),
         cancel: CancellationToken::new(),
     };
     let tool = LoadSkill::tool(world.skills.clone(), || 1_700_000_000_000);
