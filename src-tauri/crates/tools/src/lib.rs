@@ -6,6 +6,7 @@
 
 mod ask;
 mod attached;
+pub mod code;
 mod delegate;
 mod error;
 mod files;
