@@ -979,13 +979,13 @@ export type RowContent =
 /**  The person's words. */
 ({ kind: "question"; 
 /**  Markdown. */
-text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  The model's words. */
 ({ kind: "answer"; 
 /**  Markdown. */
 text: string; 
 /**  The reasoning that the provider showed; may be empty. */
-thinking: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never } | 
+thinking: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never } | 
 /**  One action, with its whole life. */
 {
 	kind: "action",
@@ -993,13 +993,13 @@ thinking: string }) & { accepted?: never; added?: never; answer?: never; digest?
 /**  Words of the harness to the model: a difference, a loop, a cut reply. */
 ({ kind: "notice"; 
 /**  Plain text. */
-text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A check of the criteria. */
 ({ kind: "verification"; 
 /**  Each criterion. */
 results: CriterionResult[]; 
 /**  Whether all hold. */
-accepted: boolean }) & { added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; retrying?: never; said?: never; state?: never; text?: never; thinking?: never } | 
+accepted: boolean }) & { added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; retrying?: never; said?: never; state?: never; text?: never; thinking?: never } | 
 /**  A person has to accept the result, or did, or did not. */
 ({ kind: "acceptance"; 
 /**  What they are asked. */
@@ -1007,7 +1007,7 @@ text: string;
 /**  How far it is. */
 state: AcceptanceState; 
 /**  What they said; `None` until they did. */
-said: SaidLine | null }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; thinking?: never } | 
+said: SaidLine | null }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; thinking?: never } | 
 /**  The rules beside those of the agent's file changed. */
 ({ kind: "rules"; 
 /**  Who changed them, in a sentence. */
@@ -1015,13 +1015,13 @@ text: string;
 /**  Rules that are in force from here on. */
 added: RuleLine[]; 
 /**  Rules that no longer are. */
-removed: RuleLine[] }) & { accepted?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+removed: RuleLine[] }) & { accepted?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A hard limit comes near, or a person set limits anew. */
 ({ kind: "budget"; 
 /**  In words, with the numbers. */
 text: string; 
 /**  Whether a person set it anew. */
-raised: boolean }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+raised: boolean }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A request beside the steps: a judge was asked. */
 ({ kind: "side"; 
 /**  What it is for: `A judge is asked`. */
@@ -1033,21 +1033,27 @@ state: SideState;
 /**  What the model said, or why it did not; cut after 8 KB. */
 answer: string; 
 /**  From sending to the last byte; `None` until then. */
-latency_ms: number | null }) & { accepted?: never; added?: never; digest?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; thinking?: never } | 
+latency_ms: number | null }) & { accepted?: never; added?: never; digest?: never; left_out?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; thinking?: never } | 
 /**  The process ended in the middle and the run was taken up again. */
 ({ kind: "splice"; 
 /**  Why and what it meant: `the app was killed; nothing was repeated`. */
-text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+/**  The run's files are not what they were. */
+({ kind: "files"; 
+/**  In words: `3 files changed: index.html, data.csv and 1 more`. */
+text: string; 
+/**  What could not be recorded, and why; empty where all could. */
+left_out: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  Older parts left the request. */
 ({ kind: "compacted"; 
 /**  In words, with sizes. */
-text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A model request that failed. */
 ({ kind: "model_trouble"; 
 /**  What happened. */
 text: string; 
 /**  Whether the harness tries again by itself. */
-retrying: boolean }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; said?: never; state?: never; thinking?: never } | 
+retrying: boolean }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; said?: never; state?: never; thinking?: never } | 
 /**  The run stopped: handed off, paused, cancelled or finished. */
 ({ kind: "stop"; 
 /**  The state it stopped in. */
@@ -1057,7 +1063,7 @@ text: string;
 /**  What the person can do. */
 remedy: string; 
 /**  Where the work stands, for a handoff. */
-digest: Digest | null }) & { accepted?: never; added?: never; answer?: never; latency_ms?: never; model?: never; raised?: never; removed?: never; results?: never; retrying?: never; said?: never; thinking?: never };
+digest: Digest | null }) & { accepted?: never; added?: never; answer?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; removed?: never; results?: never; retrying?: never; said?: never; thinking?: never };
 
 /**  A rule that is in force beside those of the agent's file. */
 export type RuleLine = {

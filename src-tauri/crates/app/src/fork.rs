@@ -1,4 +1,4 @@
-//! A fork: a new run that begins with another run's events, and its files as they are now.
+//! A fork: a new run that begins with another run's events, and with its files as they were then.
 
 use std::path::Path;
 
@@ -14,10 +14,6 @@ use crate::error::{AppError, AppErrorCode, of_lock};
 use crate::system::{SystemChance, now};
 use crate::{Longrein, agents};
 
-/// The most files and folders that a fork copies.
-const FILES: usize = 20_000;
-/// The most bytes that a fork copies.
-const BYTES: u64 = 4 * 1024 * 1024 * 1024;
 /// Events that are read at once.
 const PAGE: u32 = 1_000;
 
@@ -48,14 +44,17 @@ impl Longrein {
         let mut state = Run::fold(&events);
         let workspace = self.inner.paths.workspace(run);
         let forked = self.forked(&fork, &state, at, &workspace).await?;
-        let original = state
-            .created
-            .as_ref()
-            .map(|created| created.workspace.clone());
-        let (from, to) = (original.unwrap_or_default(), workspace.clone());
-        tokio::task::spawn_blocking(move || copy_workspace(Path::new(&from), &to))
-            .await
-            .map_err(|error| AppError::new(AppErrorCode::Io, error.to_string(), ""))??;
+        if let Some(above) = workspace.parent() {
+            longrein_store::file_system::make_private_folder(above).map_err(|error| {
+                AppError::new(
+                    AppErrorCode::Io,
+                    format!("The folder {} can't be made: {error}.", above.display()),
+                    "Check that the disk has room and that you may write to it.",
+                )
+            })?;
+        }
+        self.files_for_fork(fork.run, &state, at, &workspace)
+            .await?;
         let event = Event {
             run,
             seq: at + 1,
@@ -64,20 +63,27 @@ impl Longrein {
         };
         state.apply(&event);
         events.push(event);
+        let line = state.line();
+        let begun = self.begin_fork(RunAppend { run, events, line }).await;
+        if begun.is_err() {
+            // The error says what matters.
+            let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(workspace)).await;
+        }
+        begun.map(|()| run)
+    }
+
+    async fn begin_fork(&self, begun: RunAppend) -> Result<(), AppError> {
+        let run = begun.run;
         let (_lock, fence) = TreeLock::acquire(&self.inner.store, run)
             .await
             .map_err(|error| of_lock(run, error))?;
-        let line = state.line();
-        self.inner
-            .store
-            .append(Append {
-                fence,
-                runs: vec![RunAppend { run, events, line }],
-                blobs: Vec::new(),
-                taken: Vec::new(),
-            })
-            .await?;
-        Ok(run)
+        let append = Append {
+            fence,
+            runs: vec![begun],
+            blobs: Vec::new(),
+            taken: Vec::new(),
+        };
+        Ok(self.inner.store.append(append).await?)
     }
 
     async fn forked(
@@ -146,45 +152,4 @@ impl Longrein {
         events.truncate(at as usize);
         Ok(events)
     }
-}
-
-/// Copies what lies in a workspace. Links are not followed and not copied: a fork reaches nothing
-/// that its original could not.
-fn copy_workspace(from: &Path, to: &Path) -> Result<(), AppError> {
-    let broken = |error: &std::io::Error| {
-        AppError::new(
-            AppErrorCode::Io,
-            format!("The workspace {} can't be copied: {error}.", from.display()),
-            "Check that the disk has room and that you may write to it.",
-        )
-    };
-    longrein_store::file_system::make_private_folder(to).map_err(|error| broken(&error))?;
-    let (mut count, mut bytes) = (0_usize, 0_u64);
-    let mut folders = vec![(from.to_owned(), to.to_owned())];
-    while let Some((from, to)) = folders.pop() {
-        let entries = match std::fs::read_dir(&from) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(broken(&error)),
-        };
-        for entry in entries {
-            let entry = entry.map_err(|error| broken(&error))?;
-            let meta = entry.metadata().map_err(|error| broken(&error))?;
-            let target = to.join(entry.file_name());
-            count += 1;
-            bytes += meta.len();
-            if count > FILES || bytes > BYTES {
-                let message = "The workspace is too large to be copied for a fork.";
-                let remedy = "Move what the fork does not need out of it.";
-                return Err(AppError::new(AppErrorCode::Io, message, remedy));
-            }
-            if meta.is_dir() {
-                std::fs::create_dir(&target).map_err(|error| broken(&error))?;
-                folders.push((entry.path(), target));
-            } else if meta.is_file() {
-                std::fs::copy(entry.path(), &target).map_err(|error| broken(&error))?;
-            }
-        }
-    }
-    Ok(())
 }

@@ -9,6 +9,7 @@ pub mod doctor;
 mod drivers;
 mod error;
 mod feed;
+pub mod files;
 mod follow;
 pub mod fork;
 pub mod given_file;

@@ -58,6 +58,11 @@ impl Paths {
             .join(format!("{}.groups", std::process::id()))
     }
 
+    /// Contents of the files of runs, each once, by hash.
+    pub fn files(&self) -> PathBuf {
+        self.data.join("files")
+    }
+
     /// Full-text indexes of libraries.
     pub fn library_index(&self) -> PathBuf {
         self.data.join("library-index")

@@ -14,9 +14,9 @@ use longrein_mcp::McpServer;
 use longrein_protocol::agent::{AgentSpec, ToolSettings};
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::{BlobHash, RunId, ToolSpec};
-use longrein_runtime::ports::{LiveText, Model, ModelError, Tool, Verifier};
+use longrein_runtime::ports::{BlobRead, LiveText, Model, ModelError, Tool, Verifier};
 use longrein_runtime::world::{
-    ModelFacts, OnDisk, SkillSeen, ToolBox, Unavailable, World, standing,
+    ModelFacts, NewSnapshot, OnDisk, SkillSeen, SnapshotOf, ToolBox, Unavailable, World, standing,
 };
 use longrein_store::file_system::make_private_folder;
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
@@ -24,6 +24,7 @@ use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
 use crate::agents::expand_home;
 use crate::config::{Config, Current, EnvValue, McpConfig};
 use crate::error::AppError;
+use crate::files::Keeper;
 use crate::keys::Keys;
 use crate::live::LiveHub;
 use crate::mcp::{self, Servers};
@@ -48,6 +49,7 @@ pub struct AppWorld {
     /// Servers by run tree and name.
     servers: Mutex<HashMap<(RunId, String), Arc<McpServer>>>,
     libraries: Mutex<HashMap<Vec<PathBuf>, Arc<Library>>>,
+    files: Keeper,
     /// The policy file's text as it was last understood, with its rules.
     rules: Mutex<Option<(String, Arc<Vec<KeptRule>>)>>,
 }
@@ -64,6 +66,7 @@ impl AppWorld {
         Self {
             models: Models::new(&paths.data, config.clone(), keys.clone(), demo_pace),
             mcp: Servers::new(paths.clone(), keys.clone()),
+            files: Keeper::new(&paths.files()),
             keys,
             paths,
             config,
@@ -79,8 +82,14 @@ impl AppWorld {
         &self.mcp
     }
 
+    /// What keeps the files of runs.
+    pub(crate) fn files(&self) -> &Keeper {
+        &self.files
+    }
+
     /// Ends the servers of a run tree.
     pub async fn close(&self, tree: RunId) {
+        self.files.forget(tree);
         let mine = {
             let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
             let names: Vec<_> = servers
@@ -445,6 +454,15 @@ impl World for AppWorld {
                 remedy: "Answer again.".to_owned(),
             }),
         }
+    }
+
+    async fn snapshot(
+        &self,
+        of: SnapshotOf,
+        blobs: Arc<dyn BlobRead>,
+    ) -> Result<Option<NewSnapshot>, Unavailable> {
+        let masker = self.keys.masker();
+        self.files.snapshot(of, &*blobs, &masker).await
     }
 
     fn masker(&self) -> Masker {

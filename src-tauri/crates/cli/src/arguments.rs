@@ -1,6 +1,7 @@
 //! What a person may type, and the help that teaches it.
 
 mod answers;
+mod files;
 mod keys;
 mod limits;
 mod mcp;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use answers::{Accept, Answer, Approve, Deny, Rules, RulesAction, Settle, Settled, Undo};
+pub use files::{Diff, Files, Fork};
 pub use keys::{Keys, KeysAction, KeysSet, KeysStore};
 pub use limits::LimitArguments;
 pub use mcp::{Mcp, McpAction, McpAdd};
@@ -86,6 +88,12 @@ pub enum Command {
     Runs(Runs),
     /// Show a run, or the exact bytes of one of its requests
     Show(Show),
+    /// List a run's files as they were at an event, or lay them out in a folder
+    Files(Files),
+    /// Show what differs between a run's files at two events
+    Diff(Diff),
+    /// Make a new run that begins as another one was at an event
+    Fork(Fork),
     /// Follow a run, whoever drives it
     Watch(Watch),
     /// Go on with a run

@@ -15,6 +15,7 @@ mod disk;
 mod events;
 mod exact;
 mod hostile;
+mod files;
 mod interrupt;
 mod keyring;
 mod keys;

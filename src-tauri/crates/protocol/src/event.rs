@@ -4,6 +4,7 @@
 mod action;
 mod checks;
 mod children;
+mod files;
 mod model;
 mod run;
 
@@ -14,6 +15,7 @@ use crate::ids::{Millis, RunId};
 pub use action::*;
 pub use checks::*;
 pub use children::*;
+pub use files::*;
 pub use model::*;
 pub use run::*;
 
@@ -156,6 +158,8 @@ payloads! {
     SourceCaptured = "source.captured";
     /// The run delivers a file.
     ArtifactPublished = "artifact.published";
+    /// What the workspace held when a step ended.
+    SnapshotTaken = "snapshot.taken";
     /// The criteria are about to be checked.
     VerificationStarted = "verification.started";
     /// The criteria were checked.

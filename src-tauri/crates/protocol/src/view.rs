@@ -190,6 +190,13 @@ pub enum RowContent {
         /// Why and what it meant: `the app was killed; nothing was repeated`.
         text: String,
     },
+    /// The run's files are not what they were.
+    Files {
+        /// In words: `3 files changed: index.html, data.csv and 1 more`.
+        text: String,
+        /// What could not be recorded, and why; empty where all could.
+        left_out: String,
+    },
     /// Older parts left the request.
     Compacted {
         /// In words, with sizes.

@@ -144,6 +144,8 @@ pub struct Driver {
     pub(crate) context: Option<Arc<RunContext>>,
     /// What servers ask the person.
     pub(crate) questions: Questions,
+    /// Up to which change files were looked at, where they were found as they are recorded.
+    pub(crate) files_seen: Option<u32>,
 }
 
 impl Driver {
@@ -179,6 +181,7 @@ impl Driver {
             in_flight: HashMap::new(),
             context: None,
             questions: Questions::default(),
+            files_seen: None,
         }
     }
 
@@ -296,6 +299,10 @@ impl Driver {
             idle_facts += 1;
             if idle_facts > FACTS_WITHOUT_EFFECT {
                 return Err(DriveError::Stuck(self.fence.tree.to_string()));
+            }
+            if self.owes_snapshot() {
+                self.take_snapshot().await?;
+                continue;
             }
             let next = self.run.next(self.ports.clock.now());
             let needs_tools = matches!(

@@ -366,7 +366,8 @@ pub(crate) fn since(began: u64, ended: u64) -> u32 {
     u32::try_from(ended.saturating_sub(began)).unwrap_or(u32::MAX)
 }
 
-struct LogBlobs(Arc<dyn Log>);
+/// Reads what is durable.
+pub(crate) struct LogBlobs(pub Arc<dyn Log>);
 
 #[async_trait::async_trait]
 impl BlobRead for LogBlobs {

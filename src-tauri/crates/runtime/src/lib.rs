@@ -5,6 +5,7 @@ mod checking;
 mod children;
 mod driver;
 mod effects;
+mod files;
 mod findings;
 mod gate;
 pub mod history;

@@ -1,20 +1,22 @@
 //! What the driver is given for a run: its model, its tools, its verifier.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longrein_core::run::Run;
+use longrein_core::run::{Files, Run};
 use longrein_keys::Masker;
 use longrein_protocol::agent::PolicyRule;
-use longrein_protocol::event::Price;
+use longrein_protocol::body::NewBlob;
+use longrein_protocol::event::{Price, SnapshotTaken};
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::media::Takes;
 use longrein_protocol::tool::IndexLine;
-use longrein_protocol::{BlobHash, ToolSpec};
+use longrein_protocol::{BlobHash, RunId, ToolSpec};
 
 use crate::effects::parse_arguments;
-use crate::ports::{LiveText, Model, ModelError, Tool, Verifier};
+use crate::ports::{BlobRead, LiveText, Model, ModelError, Tool, Verifier};
 
 /// Everything outside that a run needs. The app has one, the tests have one.
 #[async_trait]
@@ -74,6 +76,20 @@ pub trait World: Send + Sync {
         Ok(standing(always))
     }
 
+    /// Looks at what a workspace holds, and gives what is to be recorded where that is not what the
+    /// log says; `None` where it is, or where nothing is kept of files. The contents of files are
+    /// durable when it returns.
+    ///
+    /// # Errors
+    /// When the folder can't be read or its files can't be kept: the run is handed off with this.
+    async fn snapshot(
+        &self,
+        _of: SnapshotOf,
+        _blobs: Arc<dyn BlobRead>,
+    ) -> Result<Option<NewSnapshot>, Unavailable> {
+        Ok(None)
+    }
+
     /// Checks the criteria.
     fn verifier(&self) -> Arc<dyn Verifier>;
 
@@ -85,6 +101,28 @@ pub trait World: Send + Sync {
 
     /// Takes the provisional text of a run's request.
     fn live(&self, run: &Run) -> Arc<dyn LiveText>;
+}
+
+/// What a snapshot is taken of.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SnapshotOf {
+    /// The run.
+    pub run: RunId,
+    /// The first run of its tree.
+    pub tree: RunId,
+    /// The folder that it works in.
+    pub workspace: PathBuf,
+    /// What the log says that it held last.
+    pub before: Option<Files>,
+}
+
+/// What a workspace is found to hold.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewSnapshot {
+    /// What is recorded.
+    pub taken: SnapshotTaken,
+    /// What it refers to.
+    pub blobs: Vec<NewBlob>,
 }
 
 /// What is known of a model besides how it is reached.

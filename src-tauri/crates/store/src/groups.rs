@@ -170,7 +170,9 @@ pub fn sweep(data_dir: &Path) -> Result<(), LogError> {
             outcome = outcome.and(noted.end());
         }
     }
-    for (name, path) in files(&data_dir.join("blobs").join(UNFINISHED))? {
+    let mut unfinished = files(&data_dir.join("blobs").join(UNFINISHED))?;
+    unfinished.extend(files(&data_dir.join("files").join(UNFINISHED))?);
+    for (name, path) in unfinished {
         let pid = name
             .split_once('-')
             .and_then(|(pid, _)| pid.parse::<i32>().ok());

@@ -6,6 +6,8 @@ mod approvals;
 mod before;
 mod drive;
 mod export;
+mod files;
+mod fork;
 mod giving;
 mod keys;
 mod log;
@@ -59,6 +61,9 @@ pub fn run(context: &Context, command: Command) -> Result<Status, Failure> {
         Command::Approvals => light(approvals::list(context)),
         Command::Runs(runs) => light(read::runs(context, runs.limit)),
         Command::Show(show) => light(read::show(context, show)),
+        Command::Files(files) => light(files::files(context, files)),
+        Command::Diff(diff) => light(files::diff(context, diff)),
+        Command::Fork(fork) => light(fork::fork(context, fork)),
         Command::Agents => agents::list(context),
         Command::Agent(Agent::Check(check)) => agents::check(context, &check.file),
         Command::Keys(keys) => light(keys::keys(context, keys)),

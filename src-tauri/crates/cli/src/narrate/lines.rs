@@ -39,6 +39,7 @@ pub fn lines_of(row: &Row) -> Vec<Line> {
         }
         RowContent::Side { .. } => side(row),
         RowContent::Splice { text } => one(Tone::Accent, format!("resumed · {}", brief(text))),
+        RowContent::Files { text, left_out } => files(&step, text, left_out),
         RowContent::Compacted { text } => one(Tone::Quiet, brief(text)),
         RowContent::ModelTrouble { text, retrying } => {
             let then = if *retrying { " · trying again" } else { "" };
@@ -51,6 +52,18 @@ pub fn lines_of(row: &Row) -> Vec<Line> {
 
 fn brief(words: &str) -> String {
     text::brief(words, WORDS_LIMIT)
+}
+
+fn files(step: &str, text: &str, left_out: &str) -> Vec<Line> {
+    let mut lines = vec![Line::new(
+        Tone::Quiet,
+        format!("{step}files · {}", brief(text)),
+    )];
+    if !left_out.is_empty() {
+        let text = format!("  not recorded: {}", text::plain(left_out));
+        lines.push(Line::new(Tone::Accent, text));
+    }
+    lines
 }
 
 fn checked(row: &Row) -> Vec<Line> {

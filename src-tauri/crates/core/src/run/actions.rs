@@ -144,6 +144,13 @@ impl Run {
     }
 
     pub(super) fn started(&mut self, at: Millis, started: &ActionStarted) {
+        let reads = |action: &Action| action.effect == Effect::Read;
+        if self
+            .action(&started.action)
+            .is_some_and(|action| !reads(action))
+        {
+            self.files_touched = Some(self.seq);
+        }
         self.used.actions += u32::from(started.attempt == 1);
         self.denials = 0;
         self.with_action(&started.action, |action| {

@@ -8,7 +8,7 @@ use longrein_protocol::event::{
     RunHandedOff, RunResumed, SideRequested, SourceCaptured, ToolsRevealed, TurnStarted,
     VerificationFinished,
 };
-use longrein_protocol::source::{PlanItem, SourceRecord};
+use longrein_protocol::source::SourceRecord;
 use longrein_protocol::view::KnotShape;
 use longrein_protocol::{Millis, ToolErrorClass};
 
@@ -74,6 +74,7 @@ impl Run {
             Payload::SourceCaptured(source) => self.captured(source),
             Payload::SkillLoaded(loaded) => self.skill_loaded(loaded),
             Payload::ArtifactPublished(artifact) => self.published(artifact),
+            Payload::SnapshotTaken(taken) => self.snapshot_taken(event.seq, taken),
             Payload::VerificationStarted(_) => self.checking = true,
             Payload::VerificationFinished(finished) => self.verified(finished),
             Payload::AcceptanceRequested(asked) => {
@@ -146,11 +147,6 @@ impl Run {
     fn policy_changed(&mut self, changed: &PolicyChanged) {
         self.rules.clone_from(&changed.rules);
         self.policy_hash = Some(changed.hash);
-    }
-
-    fn planned(&mut self, items: &[PlanItem]) {
-        self.progressed |= self.plan != items;
-        self.plan = items.to_vec();
     }
 
     fn enter(&mut self, phase: Phase, knot: KnotShape) {

@@ -109,6 +109,7 @@ impl Run {
                 going
             }
             Payload::PlanUpdated(_) => going,
+            Payload::SnapshotTaken(taken) => going && self.allows_snapshot(taken),
             Payload::VerificationStarted(_) => going && !self.checking,
             Payload::VerificationFinished(_) => going && self.checking,
             Payload::AcceptanceRequested(_) => going && self.acceptance == Acceptance::None,

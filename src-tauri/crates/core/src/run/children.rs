@@ -281,6 +281,8 @@ impl Run {
         self.tainted |= finished.tainted;
         self.private_read |= finished.private;
         self.progressed = true;
+        // Its folder lies in this run's.
+        self.files_touched = Some(self.seq);
     }
 }
 

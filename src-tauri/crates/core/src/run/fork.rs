@@ -29,6 +29,8 @@ impl Run {
         self.acceptance = Acceptance::None;
         self.exceeded = None;
         self.bad_reply = None;
+        // The fork's folder was made of what is recorded, and of nothing else.
+        self.files_touched = None;
         self.rules.retain(|rule| rule.scope != Scope::Run);
         self.forgive();
         if let Some(created) = &mut self.created {

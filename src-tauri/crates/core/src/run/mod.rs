@@ -8,6 +8,7 @@ mod children;
 mod claim;
 mod compacted;
 mod digest;
+mod files;
 mod fork;
 mod line;
 mod media;
@@ -31,6 +32,7 @@ use longrein_protocol::{ActionId, BlobHash, Media, Millis, RunId, ToolSpec};
 
 pub use check::Illegal;
 pub use children::{BadDelegation, Child, NewChild, TASKS};
+pub use files::{Files, SNAPSHOT_PARTS};
 pub use fork::copied;
 pub use line::DEMO_PROVIDER;
 pub use next::{ASK_PERSON, DELEGATE, FINISH, Next, WaitsFor};
@@ -127,6 +129,11 @@ pub struct Run {
     pub skills: Vec<LoadedSkill>,
     /// Delivered files.
     pub artifacts: Vec<Artifact>,
+    /// What the workspace held, as it was last recorded.
+    pub files: Option<Files>,
+    /// The event since which files may be others than those: something began or ended that may
+    /// have changed them.
+    pub files_touched: Option<u32>,
     /// Whether untrusted text was read.
     pub tainted: bool,
     /// Whether something of the person's own (library, attachment) was read.

@@ -1,6 +1,7 @@
 //! What stops a run by rule: repetition, steps that change nothing, one denial after the other.
 
 use longrein_protocol::event::{HandoffReason, LoopDetected, NoticeGiven};
+use longrein_protocol::source::PlanItem;
 use longrein_protocol::{BlobHash, Payload};
 
 use super::next::{Next, inline};
@@ -106,6 +107,11 @@ impl Run {
         let text =
             format!("{tools} has now given the same result {times} times. Do something else.");
         Next::Append(vec![detected, NoticeGiven { text: inline(text) }.into()])
+    }
+
+    pub(super) fn planned(&mut self, items: &[PlanItem]) {
+        self.progressed |= self.plan != items;
+        self.plan = items.to_vec();
     }
 
     /// A person spoke: what was counted against the model is forgiven.

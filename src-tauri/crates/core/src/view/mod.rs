@@ -5,6 +5,7 @@
 mod actions;
 mod card;
 mod children;
+mod files;
 mod head;
 mod marks;
 mod questions;
@@ -23,6 +24,7 @@ use crate::compile::Content;
 use crate::run::Run;
 
 pub use card::pretty;
+pub use files::left_out_words;
 pub use words::{amount, dollars, thousands};
 
 /// The most bytes of arguments or of a result that a row carries.

@@ -77,6 +77,7 @@ impl View {
             Payload::ChildSpawned(spawned) => self.child_spawned(spawned),
             Payload::ChildFinished(finished) => self.child_finished(finished, content),
             Payload::SourceCaptured(captured) => self.captured(captured),
+            Payload::SnapshotTaken(taken) => self.files_changed(event, taken),
             // The card of the action says it.
             Payload::SkillLoaded(_) => Vec::new(),
             // The panel shows these.

@@ -25,6 +25,7 @@ fn line(row: &Row) -> String {
         RowContent::Notice { text } => format!("notice {text}"),
         RowContent::Verification { accepted, .. } => format!("verification {accepted}"),
         RowContent::Splice { text } => format!("splice {text}"),
+        RowContent::Files { .. } => "files".to_owned(),
         RowContent::Compacted { .. } => "compacted".to_owned(),
         RowContent::ModelTrouble { text, retrying } => format!("trouble {text} {retrying}"),
         RowContent::Stop { state, text, .. } => format!("stop {state:?} {text}"),

@@ -1,11 +1,13 @@
 //! Where contents are kept, each once.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +71,12 @@ pub trait Contents {
     /// When reading or keeping fails.
     fn keep(&self, from: &mut dyn Read, limit_bytes: u64) -> io::Result<(Hash, u64)>;
 
+    /// Makes durable what was kept since this was last called.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    fn settle(&self) -> io::Result<()>;
+
     /// Whether a content is kept.
     fn has(&self, hash: Hash) -> bool;
 
@@ -80,19 +88,27 @@ pub trait Contents {
 }
 
 /// A folder of contents, each in a file named by its hash.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ContentsFolder {
     folder: PathBuf,
+    /// Those that may not be on the disk yet.
+    unsettled: Mutex<Vec<PathBuf>>,
 }
 
+/// Where a content lies until it is whole.
+const UNFINISHED: &str = "unfinished";
+/// So many contents are made durable one by one; more of them with everything else of the disk.
+const SYNCED_ALONE: usize = 16;
+
 /// Numbers the unfinished files of this process.
-static UNFINISHED: AtomicU64 = AtomicU64::new(0);
+static COUNT: AtomicU64 = AtomicU64::new(0);
 
 impl ContentsFolder {
     /// The folder; it is made when something is kept.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
+            unsettled: Mutex::default(),
         }
     }
 
@@ -102,10 +118,17 @@ impl ContentsFolder {
         self.folder.join(folder).join(rest)
     }
 
+    fn unsettled(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        // A panic elsewhere leaves nothing half done in here.
+        self.unsettled
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn unfinished(&self) -> io::Result<PathBuf> {
-        let folder = self.folder.join("unfinished");
+        let folder = self.folder.join(UNFINISHED);
         fs::create_dir_all(&folder)?;
-        let number = UNFINISHED.fetch_add(1, Ordering::Relaxed);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
         Ok(folder.join(format!("{}-{number}", std::process::id())))
     }
 }
@@ -116,12 +139,19 @@ impl Contents for ContentsFolder {
         let kept = write(&unfinished, from, limit_bytes);
         let finished = kept.and_then(|(hash, bytes)| {
             let path = self.path(hash);
-            if bytes > limit_bytes || path.is_file() {
+            if bytes > limit_bytes {
+                fs::remove_file(&unfinished)?;
+                return Ok((hash, bytes));
+            }
+            // One of another length was cut off when the machine stopped.
+            if fs::metadata(&path).is_ok_and(|kept| kept.is_file() && kept.len() == bytes) {
                 fs::remove_file(&unfinished)?;
             } else {
                 fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
                 fs::rename(&unfinished, &path)?;
             }
+            // Also where it was there: whoever kept it may not have come to that.
+            self.unsettled().push(path);
             Ok((hash, bytes))
         });
         if finished.is_err() {
@@ -129,6 +159,19 @@ impl Contents for ContentsFolder {
             let _ = fs::remove_file(&unfinished);
         }
         finished
+    }
+
+    fn settle(&self) -> io::Result<()> {
+        let unsettled = std::mem::take(&mut *self.unsettled());
+        let settled = match unsettled.as_slice() {
+            [] => Ok(()),
+            paths if paths.len() <= SYNCED_ALONE => sync_each(paths),
+            paths => sync_all(&self.folder, paths),
+        };
+        if settled.is_err() {
+            self.unsettled().extend(unsettled);
+        }
+        settled
     }
 
     fn has(&self, hash: Hash) -> bool {
@@ -159,4 +202,35 @@ fn write(to: &Path, from: &mut dyn Read, limit_bytes: u64) -> io::Result<(Hash, 
         bytes += count as u64;
     }
     Ok((Hash(*hasher.finalize().as_bytes()), bytes))
+}
+
+fn sync_each(paths: &[PathBuf]) -> io::Result<()> {
+    let mut folders = BTreeSet::new();
+    for path in paths {
+        File::open(path)?.sync_all()?;
+        folders.extend(path.parent());
+    }
+    folders.into_iter().try_for_each(sync_folder)
+}
+
+/// One call for the whole disk takes less than one for each of many files.
+#[cfg(target_os = "linux")]
+fn sync_all(folder: &Path, _paths: &[PathBuf]) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(folder)?)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_all(_folder: &Path, paths: &[PathBuf]) -> io::Result<()> {
+    sync_each(paths)
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Elsewhere a folder can't be opened, and its names are the system's to keep.
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
 }

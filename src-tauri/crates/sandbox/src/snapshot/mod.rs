@@ -6,6 +6,7 @@
 //! is entered but from the one above it.
 
 mod contents;
+mod delta;
 mod restore;
 mod rules;
 mod take;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use contents::{Contents, ContentsFolder, Hash};
+pub use delta::Delta;
 pub use restore::restore;
 pub use rules::{DEFAULT_IGNORED, SnapshotLimits, SnapshotRules, WrongPattern};
 pub use take::take;
@@ -77,6 +79,9 @@ pub struct Stamp {
 pub struct LeftOut {
     /// How many entries; of a folder that was left out only itself.
     pub count: u64,
+    /// How many of each cause.
+    #[serde(default)]
+    pub by: BTreeMap<Why, u64>,
     /// The first [`LEFT_OUT_LISTED`] of them.
     pub listed: Vec<(String, Why)>,
 }
@@ -84,6 +89,7 @@ pub struct LeftOut {
 impl LeftOut {
     fn add(&mut self, path: &str, why: Why) {
         self.count += 1;
+        *self.by.entry(why).or_default() += 1;
         if self.listed.len() < LEFT_OUT_LISTED {
             self.listed.push((path.to_owned(), why));
         }
@@ -157,14 +163,16 @@ impl Manifest {
 }
 
 impl Entry {
-    fn bytes(&self) -> u64 {
+    /// The length of a file; nothing of what is none.
+    pub fn bytes(&self) -> u64 {
         match self {
             Self::File { bytes, .. } => *bytes,
             Self::Folder | Self::Link { .. } => 0,
         }
     }
 
-    fn is_same(&self, other: &Self) -> bool {
+    /// Whether it is the same but for when it was touched.
+    pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (
                 Self::File {

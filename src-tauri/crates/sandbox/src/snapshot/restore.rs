@@ -12,7 +12,8 @@ use crate::SandboxError;
 /// The bytes that are copied at a time.
 const PIECE_BYTES: usize = 128 * 1024;
 
-/// Lays a snapshot out in a folder that must not be there yet, so that nothing is overwritten.
+/// Lays a snapshot out in a folder that must not be there yet, so that nothing is overwritten. It
+/// is its owner's alone.
 /// Links come last, so that nothing is written through one.
 ///
 /// # Errors
@@ -23,7 +24,10 @@ pub fn restore(
     contents: &dyn Contents,
     into: &Path,
 ) -> Result<(), SandboxError> {
-    std::fs::create_dir(into).map_err(SandboxError::file(into))?;
+    let mut folder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.create(into).map_err(SandboxError::file(into))?;
     let restored = lay_out(manifest, contents, into);
     if restored.is_err() {
         // The error says what matters.
@@ -78,7 +82,10 @@ fn file(
     #[cfg(not(unix))]
     let _ = executable;
     let mut to = root.open_with(path, &options)?;
-    let mut from = contents.open(hash)?;
+    let mut from = contents.open(hash).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => io::Error::other("its content is not kept any more"),
+        _ => error,
+    })?;
     let mut hasher = blake3::Hasher::new();
     let mut piece = vec![0; PIECE_BYTES];
     loop {

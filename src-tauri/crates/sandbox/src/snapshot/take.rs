@@ -19,7 +19,7 @@ const NAMES_MAX: usize = 1 << 20;
 const TRIES: usize = 2;
 
 /// Takes a snapshot of a workspace. What `before` holds unchanged is not read again, if its
-/// content is still kept.
+/// content is still kept. What it holds is durable when this returns.
 ///
 /// # Errors
 /// When the workspace itself can't be opened, or contents can't be kept. An entry that can't be
@@ -46,6 +46,7 @@ pub fn take(
     };
     taking
         .folder(&root, "", rules.limits.depth)
+        .and_then(|()| contents.settle())
         .map_err(SandboxError::file(workspace))?;
     Ok(taking.manifest)
 }

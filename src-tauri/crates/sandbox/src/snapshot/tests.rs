@@ -24,6 +24,10 @@ impl Contents for Counting {
         self.folder.keep(from, limit_bytes)
     }
 
+    fn settle(&self) -> io::Result<()> {
+        self.folder.settle()
+    }
+
     fn has(&self, hash: Hash) -> bool {
         self.folder.has(hash)
     }
@@ -401,4 +405,71 @@ fn a_folder_that_becomes_a_link_while_it_is_read_leads_nowhere() {
         !place.contents.has(Hash::of(b"secret")),
         "it was read through the link"
     );
+}
+
+#[test]
+fn a_snapshot_is_the_one_before_and_what_differs() {
+    let place = plain();
+    place.write("a.txt", "one");
+    place.write("b/c.txt", "two");
+    let first = place.take(None);
+    place.write("a.txt", "three");
+    fs::remove_dir_all(place.path("b")).expect("it goes");
+    symlink("a.txt", place.path("link")).expect("a link");
+    let second = place.take(Some(&first));
+    let delta = first.delta(&second);
+    let told: Vec<(&str, bool)> = delta
+        .entries
+        .iter()
+        .map(|(path, entry)| (path.as_str(), entry.is_some()))
+        .collect();
+    let expected = [
+        ("a.txt", true),
+        ("b", false),
+        ("b/c.txt", false),
+        ("link", true),
+    ];
+    assert_eq!(told, expected);
+    let mut again = first.clone();
+    let written = serde_json::to_string(&delta).expect("it is written");
+    again.apply(serde_json::from_str(&written).expect("it is read"));
+    assert_eq!(again, second);
+    assert!(second.delta(&second).entries.is_empty());
+}
+
+#[test]
+fn a_content_that_was_cut_off_is_kept_anew() {
+    let place = plain();
+    place.write("a.txt", "one");
+    let manifest = place.take(None);
+    let kept = walk(&place.folder.path().join("contents"));
+    let [file] = kept.as_slice() else {
+        panic!("one content is kept: {kept:?}");
+    };
+    fs::write(file, "").expect("it is cut off");
+    place.take(None);
+    let into = place.folder.path().join("again");
+    restore(&manifest, &place.contents, &into).expect("it is whole again");
+    assert_eq!(text(&into, "a.txt"), "one");
+    fs::remove_file(file).expect("it goes");
+    let lost = restore(&manifest, &place.contents, &place.folder.path().join("no"));
+    let lost = lost.expect_err("its content is gone").to_string();
+    assert!(lost.contains("not kept any more"), "{lost}");
+    let mode = fs::metadata(&into)
+        .expect("it is there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+/// Every file below.
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        match entry.path() {
+            path if path.is_dir() => files.extend(walk(&path)),
+            path => files.push(path),
+        }
+    }
+    files
 }

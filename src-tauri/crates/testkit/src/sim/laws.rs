@@ -45,6 +45,8 @@ pub enum Law {
     UncertainIsAsked,
     /// An action is taken back once.
     CompensatedOnce,
+    /// What the files are is recorded before the model is told of it.
+    FilesRecorded,
     /// Nothing begins after the run was cancelled.
     Cancelled,
     /// What was read can't be unread.

@@ -9,14 +9,14 @@ use longrein_protocol::agent::Decision;
 use longrein_protocol::event::{Payload, Price};
 use longrein_protocol::gate::{Scope, StandingRule};
 use longrein_protocol::tool::{Effect, Repeat};
-use longrein_protocol::{ActionId, BlobHash, Event, Millis, RunId, ToolSpec};
+use longrein_protocol::{ActionId, BlobHash, Body, Event, Millis, RunId, ToolSpec};
 use longrein_runtime::ports::ToolCall;
 use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::catalogue::{KEY_SLACK_SECONDS, KEY_VALID_SECONDS};
 use super::laws::{Law, Laws};
-use super::scenario::{FaultWhat, Manner, Scenario};
+use super::scenario::{Act, Deed, FaultWhat, Lands, Manner, Scenario};
 
 /// The simulated world beyond the process.
 pub(super) struct Outside {
@@ -140,10 +140,24 @@ impl Outside {
                 false => state.children.entry(event.run).or_default(),
             };
             laws.committed(event, now_ms);
+            let requests = matches!(&event.payload, Payload::ModelRequested(requested) if requested.attempt == 1);
+            if requests && event.run == root && self.files_follow_the_log() {
+                state.files_are_recorded();
+            }
         }
         state.gather();
         drop(state);
         self.changed.notify_one();
+    }
+
+    /// Whether files change by what is written alone, and before that ends.
+    fn files_follow_the_log(&self) -> bool {
+        let late = |manner: &Manner| {
+            manner.tool == "write" && !matches!(manner.lands, Lands::AtOnce | Lands::Never)
+        };
+        let by_others = |act: &Act| matches!(act.does, Deed::ChangeFile(_));
+        let Scenario { manners, acts, .. } = &self.scenario;
+        !manners.iter().any(late) && !acts.iter().any(by_others)
     }
 
     /// How the next call of a tool goes.
@@ -249,8 +263,8 @@ impl State {
         let effective = action
             .filter(|_| is_action)
             .and_then(|action| match action.arguments {
-                longrein_protocol::Body::Text(text) => serde_json::from_str::<Value>(&text).ok(),
-                longrein_protocol::Body::Blob { .. } => None,
+                Body::Text(text) => serde_json::from_str::<Value>(&text).ok(),
+                Body::Blob { .. } => None,
             });
         if let Some(effective) = effective.filter(|effective| *effective != arguments) {
             let how = format!("{} is given {arguments} and not {effective}", spec.name);
@@ -385,6 +399,30 @@ impl State {
     /// A file changes.
     pub fn change_file(&mut self, path: &str) {
         *self.files.entry(path.to_owned()).or_default() += 1;
+    }
+
+    /// Every file with its version.
+    pub fn files_in_words(&self) -> String {
+        let files = self.files.iter();
+        files
+            .map(|(path, version)| format!("{path} {version}\n"))
+            .collect()
+    }
+
+    /// What is there is recorded before a request tells the model what was done. Where others work
+    /// in the same folder nobody can say what is.
+    fn files_are_recorded(&mut self) {
+        let run = &self.laws.run;
+        let recorded = run.files.as_ref().and_then(|files| files.parts.last());
+        let is_recorded = match recorded {
+            Some(Body::Text(text)) => *text == self.files_in_words(),
+            Some(Body::Blob { .. }) => true,
+            None => self.files.is_empty(),
+        };
+        if run.children.is_empty() && !is_recorded {
+            let how = format!("{recorded:?} is recorded of {:?}", self.files);
+            self.laws.broken(Law::FilesRecorded, how);
+        }
     }
 
     /// The hash of a file's content; `None` where there is none.

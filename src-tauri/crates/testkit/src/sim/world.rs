@@ -6,14 +6,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use longrein_core::run::Run;
 use longrein_protocol::agent::Criterion;
+use longrein_protocol::event::SnapshotTaken;
 use longrein_protocol::gate::{Always, PathFact, SecretFact, StandingRule};
 use longrein_protocol::source::CriterionResult;
-use longrein_protocol::{ToolErrorClass, ToolSpec};
+use longrein_protocol::{Body, ToolErrorClass, ToolSpec};
 use longrein_runtime::ports::{
-    Asks, Clock, LiveText, Model, ModelError, NoLiveText, RunContext, Tool, ToolCall, ToolError,
-    ToolOutput, Verifier,
+    Asks, BlobRead, Clock, LiveText, Model, ModelError, NoLiveText, RunContext, Tool, ToolCall,
+    ToolError, ToolOutput, Verifier,
 };
-use longrein_runtime::world::{OnDisk, ToolBox, Unavailable, World, standing};
+use longrein_runtime::world::{
+    NewSnapshot, OnDisk, SnapshotOf, ToolBox, Unavailable, World, standing,
+};
 use serde_json::{Value, json};
 
 use super::catalogue;
@@ -86,6 +89,37 @@ impl World for SimWorld {
         let rules = standing(always);
         self.outside.state().rules.keep(&rules);
         Ok(rules)
+    }
+
+    async fn snapshot(
+        &self,
+        of: SnapshotOf,
+        _blobs: Arc<dyn BlobRead>,
+    ) -> Result<Option<NewSnapshot>, Unavailable> {
+        let now_ms = self.clock.monotonic_ms();
+        let mut state = self.outside.state();
+        state.land_due(now_ms);
+        let files = Body::Text(state.files_in_words());
+        let parts = of.before.map(|before| before.parts).unwrap_or_default();
+        let taken = SnapshotTaken {
+            whole: true,
+            added: 0,
+            changed: 1,
+            removed: 0,
+            paths: Vec::new(),
+            entries: 0,
+            bytes: 0,
+            left_out: Vec::new(),
+            files,
+        };
+        let is_known = match parts.last() {
+            Some(known) => *known == taken.files,
+            None => taken.files.is_empty(),
+        };
+        Ok((!is_known).then_some(NewSnapshot {
+            taken,
+            blobs: Vec::new(),
+        }))
     }
 
     fn verifier(&self) -> Arc<dyn Verifier> {

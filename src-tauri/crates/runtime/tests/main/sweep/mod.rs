@@ -88,7 +88,8 @@ mod whole {
     fn crash_sweep_scenarios_do_what_they_are_named_after() {
         const ACCEPTED: &str = "Finished(Accepted)";
         const UNVERIFIED: &str = "Finished(Unverified)";
-        ends("every effect", ACCEPTED, &[("verification.finished", 2)]);
+        let checked = [("verification.finished", 2), ("snapshot.taken", 1)];
+        ends("every effect", ACCEPTED, &checked);
         let asked = [
             ("action.lost", 3),
             ("action.queried", 3),
