@@ -48,6 +48,8 @@ pub struct Config {
     pub keys: KeysConfig,
     /// Skills.
     pub skills: SkillsConfig,
+    /// Pages of the web.
+    pub web: WebConfig,
     /// The window.
     pub ui: UiConfig,
 }
@@ -129,6 +131,14 @@ pub struct KeysConfig {
 pub struct SkillsConfig {
     /// Whether `.claude/skills` of the project and of the home folder is looked at as well.
     pub claude: bool,
+}
+
+/// How pages of the web are fetched, `[web]`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct WebConfig {
+    /// Hosts whose `robots.txt` is left aside: `example.org`, or `*.example.org` for it and those
+    /// beneath it.
+    pub ignore_robots: Vec<String>,
 }
 
 /// One MCP server, `[mcp.NAME]`.

@@ -18,6 +18,7 @@ mod live;
 pub mod mcp;
 pub mod models;
 mod own_file;
+mod pages;
 mod paths;
 pub mod policy;
 mod reading;

@@ -29,6 +29,7 @@ use crate::keys::Keys;
 use crate::live::LiveHub;
 use crate::mcp::{self, Servers};
 use crate::models::Models;
+use crate::pages::Pages;
 use crate::paths::Paths;
 use crate::policy::{self, KeptRule};
 use crate::skills;
@@ -50,6 +51,7 @@ pub struct AppWorld {
     servers: Mutex<HashMap<(RunId, String), Arc<McpServer>>>,
     libraries: Mutex<HashMap<Vec<PathBuf>, Arc<Library>>>,
     files: Keeper,
+    pages: Pages,
     /// The policy file's text as it was last understood, with its rules.
     rules: Mutex<Option<(String, Arc<Vec<KeptRule>>)>>,
 }
@@ -73,6 +75,7 @@ impl AppWorld {
             live,
             servers: Mutex::default(),
             libraries: Mutex::default(),
+            pages: Pages::new(),
             rules: Mutex::default(),
         }
     }
@@ -87,9 +90,10 @@ impl AppWorld {
         &self.files
     }
 
-    /// Ends the servers of a run tree.
+    /// Ends the servers of a run tree, and lets go of its pages.
     pub async fn close(&self, tree: RunId) {
         self.files.forget(tree);
+        self.pages.forget(tree);
         let mine = {
             let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
             let names: Vec<_> = servers
@@ -228,7 +232,6 @@ impl AppWorld {
     }
 }
 
-/// The servers whose tools an agent's grants name.
 fn workspace_of(run: &Run) -> PathBuf {
     let created = run.created.as_ref();
     created
@@ -236,6 +239,7 @@ fn workspace_of(run: &Run) -> PathBuf {
         .unwrap_or_default()
 }
 
+/// The servers whose tools an agent's grants name.
 fn servers_of(agent: &AgentSpec) -> Vec<String> {
     let mut names: Vec<String> = agent
         .tools
@@ -319,6 +323,8 @@ impl World for AppWorld {
         }
         let library = self.library(agent)?;
         let config = self.config.get();
+        let root = run.created.as_ref().and_then(|created| created.root);
+        let web = self.pages.of(root.or(run.id), &config.web);
         let mut granted = Vec::new();
         let mut add = |tool: Arc<dyn Tool>| {
             let mut spec = with_settings(
@@ -333,7 +339,7 @@ impl World for AppWorld {
             }
         };
         let mut built_in = Vec::new();
-        for tool in builtin_tools(ToolsConfig { library }) {
+        for tool in builtin_tools(ToolsConfig { library, web }) {
             built_in.push(tool.spec().name.clone());
             add(tool);
         }

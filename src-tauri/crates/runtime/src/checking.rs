@@ -274,6 +274,7 @@ impl Asks for DriverAsks {
             action: ActionId(CHECK.to_owned()),
             key: String::new(),
             attempt: 1,
+            onward: Arc::new(policy::Onward::of(&self.run, name, spec.effect, &arguments)),
             arguments,
             facts: ActionFacts::default(),
             context: self.context.clone(),

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use longrein_core::policy::Onward;
 use longrein_core::run::{Action, ActionStage, PendingCall, Phase, Request};
 use longrein_protocol::event::{ActionStarted, ResumeReason, RunResumed};
 use longrein_protocol::tool::{Effect, Repeat};
@@ -141,6 +142,12 @@ impl Driver {
             action: action.id.clone(),
             key,
             attempt,
+            onward: Arc::new(Onward::of(
+                &self.run,
+                &action.tool,
+                action.effect,
+                &arguments,
+            )),
             arguments,
             facts: action.facts.clone(),
             context: self.run_context(),

@@ -213,9 +213,10 @@ fn trust(spec: &ToolSpec) -> Trust {
     }
 }
 
-/// The ids of a run's sources, by the hash of their bytes.
+/// The ids of a run's sources, by the hashes of their bytes and of the text that was read of them:
+/// a page that is read in another way has other words at the same place.
 struct SourceIds {
-    known: HashMap<BlobHash, SourceId>,
+    known: HashMap<(BlobHash, BlobHash), SourceId>,
     next: u32,
 }
 
@@ -224,7 +225,7 @@ impl SourceIds {
         let known = run
             .sources
             .iter()
-            .map(|source| (source.bytes.hash(), source.id))
+            .map(|source| ((source.bytes.hash(), source.text.hash()), source.id))
             .collect();
         Self {
             known,
@@ -233,13 +234,13 @@ impl SourceIds {
     }
 
     /// The id of a version of a document, and whether it is new.
-    fn id(&mut self, bytes: BlobHash) -> (SourceId, bool) {
-        if let Some(id) = self.known.get(&bytes) {
+    fn id(&mut self, bytes: BlobHash, text: BlobHash) -> (SourceId, bool) {
+        if let Some(id) = self.known.get(&(bytes, text)) {
             return (*id, false);
         }
         let id = SourceId(self.next);
         self.next += 1;
-        self.known.insert(bytes, id);
+        self.known.insert((bytes, text), id);
         (id, true)
     }
 }
@@ -252,7 +253,8 @@ fn passage_part(
     captured: &Captured,
 ) {
     let hash = BlobHash::of(&captured.bytes);
-    let (source, is_new) = ids.id(hash);
+    let extracted = BlobHash::of(captured.text.as_bytes());
+    let (source, is_new) = ids.id(hash, extracted);
     let range = captured.range;
     let words = captured
         .text
@@ -266,7 +268,7 @@ fn passage_part(
     text.push_str(words.trim());
     text.push_str("\n\n");
     let extracted = Body::Blob {
-        blob: BlobHash::of(captured.text.as_bytes()),
+        blob: extracted,
         bytes: captured.text.len() as u32,
     };
     if is_new {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use longrein_core::dialect::{AnswerForm, Dialect};
+use longrein_core::policy::Onward;
 use longrein_protocol::agent::Criterion;
 use longrein_protocol::block::{ModelErrorClass, StopReason, Usage};
 use longrein_protocol::gate::ActionFacts;
@@ -135,6 +136,8 @@ pub struct ToolCall {
     pub context: Arc<RunContext>,
     /// Who answers what the tool's server asks back.
     pub person: Arc<dyn Person>,
+    /// Where a page that the call fetches may send on to.
+    pub onward: Arc<Onward>,
     /// Ends the call.
     pub cancel: CancellationToken,
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use longrein_core::policy::Onward;
 use longrein_core::run::QUERY_ATTEMPTS;
 use longrein_protocol::agent::Decision;
 use longrein_protocol::block::Trust;
@@ -70,6 +71,7 @@ impl Driver {
         };
         let timeout_ms = spec.timeout_ms;
         let arguments = status_arguments(&spec.schema, &arguments, &key);
+        let onward = Arc::new(Onward::of(&self.run, &name, spec.effect, &arguments));
         let cancel = CancellationToken::new();
         self.in_flight.insert(query_name(id), cancel.clone());
         let call = ToolCall {
@@ -77,6 +79,7 @@ impl Driver {
             action: id.clone(),
             key,
             attempt: action.queries + 1,
+            onward,
             arguments,
             facts: ActionFacts::default(),
             context: self.run_context(),

@@ -1,4 +1,4 @@
-//! The tools that come with the harness: files of the workspace, the person's library, sources,
+//! The tools that come with the harness: files of the workspace, the person's library, pages, sources,
 //! the plan, publishing, and the verifier that checks what a run claims.
 //!
 //! What is absent: no tool here leaves the workspace or a library folder through a link, and none
@@ -24,6 +24,7 @@ mod testing;
 mod tests;
 mod tool;
 mod verify;
+mod web_fetch;
 mod workspace;
 
 use std::sync::{Arc, Mutex};
@@ -33,12 +34,15 @@ use longrein_runtime::ports::Tool;
 pub use attached::attached;
 pub use library::{Findings, Library, LibraryError};
 pub use verify::HarnessVerifier;
+pub use web_fetch::{Web, fetcher};
 
 /// What the built-in tools are made with.
 #[derive(Clone, Default)]
 pub struct ToolsConfig {
     /// The person's documents; none when the agent names no folders.
     pub library: Option<Arc<Library>>,
+    /// Where pages of the web come from.
+    pub web: Web,
 }
 
 /// Every built-in tool, in the order in which a request lists them. Which of them an agent has is
@@ -47,6 +51,7 @@ pub fn builtin_tools(config: ToolsConfig) -> Vec<Arc<dyn Tool>> {
     let writing = Arc::new(Mutex::new(()));
     let mut tools = files::tools(Arc::clone(&writing));
     tools.push(library::search_library(config.library));
+    tools.push(web_fetch::web_fetch(config.web));
     tools.push(sources::ReadSource::tool());
     tools.push(plan::update_plan());
     tools.push(publish::PublishArtifact::tool(writing));

@@ -44,8 +44,9 @@ impl ReadSource {
                 "description": format!("One past the last byte; at most {SHOWN_LIMIT_BYTES} bytes are shown. Default: {SHOWN_DEFAULT_BYTES} bytes after the start."),
             },
         });
-        let description = "Shows more of a source that this run has: what follows the passage, or \
-            any range of its text. Passages say their bytes in their headings.";
+        let description = "Shows more of a source that this run has, from the library, a page or \
+            another tool: what follows the passage that you were shown, or any range of its text. \
+            Passages say their bytes in their headings. What it shows can be quoted.";
         let spec = ToolSpec {
             untrusted: true,
             reach: private(),

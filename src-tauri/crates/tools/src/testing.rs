@@ -121,6 +121,7 @@ pub(crate) fn call(context: RunContext, arguments: Value) -> ToolCall {
         action: ActionId::from_random(7),
         key: "key".to_owned(),
         attempt: 1,
+        onward: Arc::default(),
         arguments,
         facts: longrein_protocol::gate::ActionFacts::default(),
         context: Arc::new(context),

@@ -66,6 +66,7 @@ fn every_tool_says_what_it_may_do_and_how_it_is_called() {
         list_files ["depth", "path"] reads
         search_files ["limit", "path", "pattern"] reads, untrusted
         search_library ["limit", "query"] reads, untrusted, private
+        web_fetch ["part", "url"] reads, untrusted
         read_source ["end", "source", "start"] reads, untrusted, private
         update_plan ["items"] writes
         publish_artifact ["path", "title"] writes

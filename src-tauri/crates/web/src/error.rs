@@ -23,6 +23,8 @@ pub enum FetchErrorClass {
     HttpStatus,
     /// The page sends on for ever.
     TooManyRedirects,
+    /// The page sends on to an address that nobody has allowed.
+    SendsElsewhere,
     /// It has more bytes than are read.
     TooLarge,
     /// It took too long.
@@ -182,6 +184,18 @@ pub enum FetchError {
         /// The address that was not fetched any more.
         last: String,
     },
+    /// See [`FetchErrorClass::SendsElsewhere`].
+    #[error("{address} sends on to another address, which was not fetched{}.", because(why.as_deref()))]
+    SendsElsewhere {
+        /// Who sends on.
+        address: String,
+        /// Where to, whole.
+        to: String,
+        /// Its host.
+        host: String,
+        /// Why it may not be fetched; `None` where it may once it is asked for.
+        why: Option<String>,
+    },
     /// See [`FetchErrorClass::TooLarge`].
     #[error("{address} has more than {limit_bytes} bytes.")]
     TooLarge {
@@ -240,6 +254,7 @@ impl FetchError {
             Self::NotFound { .. } => FetchErrorClass::NotFound,
             Self::HttpStatus { .. } => FetchErrorClass::HttpStatus,
             Self::TooManyRedirects { .. } => FetchErrorClass::TooManyRedirects,
+            Self::SendsElsewhere { .. } => FetchErrorClass::SendsElsewhere,
             Self::TooLarge { .. } => FetchErrorClass::TooLarge,
             Self::TimedOut { .. } => FetchErrorClass::TimedOut,
             Self::UnsupportedType { .. } => FetchErrorClass::UnsupportedType,
@@ -295,6 +310,15 @@ impl FetchError {
             Self::TooManyRedirects { .. } => {
                 "The site may want cookies or a login, which are not kept. Use another source."
             }
+            Self::SendsElsewhere {
+                why: Some(_), host, ..
+            } => return format!("Leave {host} alone, and use another source."),
+            Self::SendsElsewhere { to, host, .. } if to.len() <= ONWARD_LIMIT_BYTES => {
+                return format!("Ask for it if it is wanted, since {host} is another host: {to}");
+            }
+            Self::SendsElsewhere { .. } => {
+                "That address is too long to be told. Use another source."
+            }
             Self::TooLarge { .. } => "Look for a smaller version: an abstract, a part, a summary.",
             Self::TimedOut { .. } => "Try once more, or use another source.",
             Self::UnsupportedType { .. } => {
@@ -315,6 +339,13 @@ impl FetchError {
         };
         words.to_owned()
     }
+}
+
+/// The longest address that a remedy names, in bytes: a message to a model is not long.
+const ONWARD_LIMIT_BYTES: usize = 600;
+
+fn because(why: Option<&str>) -> String {
+    why.map_or_else(String::new, |why| format!(": {why}"))
 }
 
 fn status_remedy(status: u16, retry_after: Option<Duration>) -> String {

@@ -15,16 +15,93 @@ use crate::page::{Capture, Page, Part, Redirect};
 use crate::read::{self, PdfReader};
 use crate::resolve::{ResolveHost, SystemResolver};
 
-/// The person's word that a page may be read although its site asks programs not to. Only code
-/// that has asked the person may make one; no model can.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PersonAllows(());
+/// The person's word that pages may be read although their sites ask programs not to. Only code
+/// that has the person's word may make one; no model can.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PersonAllows(Allowed);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Allowed {
+    ThisPage,
+    Hosts(Vec<String>),
+}
 
 impl PersonAllows {
-    /// Says that the person was asked about this page and allowed it.
+    /// Says that the person was asked about this page, wherever it sends on to, and allowed it.
     pub const fn this_page() -> Self {
-        Self(())
+        Self(Allowed::ThisPage)
     }
+
+    /// Says that the person named these hosts: `example.org`, or `*.example.org` for it and those
+    /// beneath it. `None` where there are none.
+    pub fn hosts(hosts: &[String]) -> Option<Self> {
+        let named: Vec<String> = hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+        (!named.is_empty()).then_some(Self(Allowed::Hosts(named)))
+    }
+
+    /// Whether the word holds for pages of this host.
+    fn holds_for(&self, host: &str) -> bool {
+        let Allowed::Hosts(named) = &self.0 else {
+            return true;
+        };
+        named
+            .iter()
+            .any(|pattern| match pattern.strip_prefix("*.") {
+                Some(domain) => {
+                    let beneath = || host.strip_suffix(domain)?.strip_suffix('.');
+                    host == domain || beneath().is_some_and(|rest| !rest.is_empty())
+                }
+                None => host == pattern,
+            })
+    }
+}
+
+/// What is to become of a redirect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Onward {
+    /// It is followed.
+    Follow,
+    /// It is not followed by itself: whoever asked has to ask for that address.
+    Ask,
+    /// It is not followed, for this reason.
+    Refuse(String),
+}
+
+/// Says whether a page may send on to an address, as it was said whether it may be fetched.
+pub trait JudgeOnward: Send + Sync {
+    /// What is to become of a redirect to `address`, which is whole and without a fragment.
+    fn judge(&self, address: &str) -> Onward;
+}
+
+/// Follows every redirect; what is not the public internet is refused all the same.
+#[derive(Clone, Copy, Debug)]
+pub struct FollowAll;
+
+impl JudgeOnward for FollowAll {
+    fn judge(&self, _address: &str) -> Onward {
+        Onward::Follow
+    }
+}
+
+/// Passes where a page at `from` may send on to `to`. What needs asking is followed as long as it
+/// stays with the same host, about which somebody was asked.
+pub(crate) fn pass(
+    judge: &dyn JudgeOnward,
+    from: &Address,
+    to: &Address,
+) -> Result<(), FetchError> {
+    let why = match judge.judge(&to.to_string()) {
+        Onward::Follow => return Ok(()),
+        Onward::Ask if from.host() == to.host() => return Ok(()),
+        Onward::Ask => None,
+        Onward::Refuse(why) => Some(why),
+    };
+    Err(FetchError::SendsElsewhere {
+        address: from.shown(),
+        to: to.to_string(),
+        host: to.host().to_owned(),
+        why,
+    })
 }
 
 /// What is wanted.
@@ -49,6 +126,12 @@ impl Request {
             fetched_at_ms,
             ignore_robots: None,
         }
+    }
+
+    fn ignores_robots(&self, address: &Address) -> bool {
+        self.ignore_robots
+            .as_ref()
+            .is_some_and(|word| word.holds_for(address.host()))
     }
 }
 
@@ -126,22 +209,40 @@ impl Fetcher {
     /// # Errors
     /// A [`FetchError`] with its class, what happened and what would help.
     pub async fn fetch(&self, request: &Request, cache: &Cache) -> Result<Fetched, FetchError> {
+        self.fetch_judged(request, cache, &FollowAll).await
+    }
+
+    /// Like [`Fetcher::fetch`]; no redirect is followed that `judge` does not let pass, and no page
+    /// of the cache is given that was reached by one.
+    ///
+    /// # Errors
+    /// As there, and [`FetchError::SendsElsewhere`].
+    pub async fn fetch_judged(
+        &self,
+        request: &Request,
+        cache: &Cache,
+        judge: &dyn JudgeOnward,
+    ) -> Result<Fetched, FetchError> {
         let address = Address::parse(&request.address, self.http.guard)?;
         let key = Key {
             address: address.to_string(),
             part: request.part,
-            robots_ignored: request.ignore_robots.is_some(),
+            robots_ignored: request.ignores_robots(&address),
         };
         if let Some(page) = cache.page(&key) {
+            self.pass_again(&page.capture, judge)?;
             return Ok(Fetched {
                 page,
                 from_cache: true,
             });
         }
         let (capture, from_cache) = match cache.other_part(&key) {
-            Some(page) => (Arc::clone(&page.capture), true),
+            Some(page) => {
+                self.pass_again(&page.capture, judge)?;
+                (Arc::clone(&page.capture), true)
+            }
             None => {
-                let capture = self.capture(&address, request, cache).await?;
+                let capture = self.capture(&address, request, cache, judge).await?;
                 (Arc::new(capture), false)
             }
         };
@@ -150,24 +251,42 @@ impl Fetcher {
         Ok(Fetched { page, from_cache })
     }
 
+    /// Judges the way to a page that was fetched before: what is allowed may have changed since.
+    fn pass_again(&self, capture: &Capture, judge: &dyn JudgeOnward) -> Result<(), FetchError> {
+        for redirect in &capture.redirects {
+            let from = Address::parse(&redirect.from, self.http.guard)?;
+            pass(
+                judge,
+                &from,
+                &Address::parse(&redirect.to, self.http.guard)?,
+            )?;
+        }
+        Ok(())
+    }
+
     async fn capture(
         &self,
         address: &Address,
         request: &Request,
         cache: &Cache,
+        judge: &dyn JudgeOnward,
     ) -> Result<Capture, FetchError> {
         let deadline = Deadline::after(self.http.limits.total);
         let _place = place(&self.fetches, address, deadline).await?;
         let mut at = address.clone();
         let mut redirects = Vec::new();
+        let mut robots_ignored = false;
         let wish = Wish {
             bytes: self.http.limits.page_bytes,
             cut: false,
             deadline,
         };
         loop {
-            if request.ignore_robots.is_none() {
-                cache.rules.check(&self.http, &at, deadline).await?;
+            if request.ignores_robots(&at) {
+                robots_ignored = true;
+            } else {
+                let rules = &cache.rules;
+                rules.check(&self.http, &at, deadline, judge).await?;
             }
             let answer = self.http.get(&at, wish).await?;
             let Some(next) = self.next(&at, &answer)? else {
@@ -180,7 +299,7 @@ impl Fetcher {
                     content_type: answer.content_type,
                     hash: BlobHash::of(&answer.bytes),
                     bytes: answer.bytes,
-                    robots_ignored: request.ignore_robots.is_some(),
+                    robots_ignored,
                 });
             };
             if redirects.len() >= self.http.limits.redirects {
@@ -190,6 +309,7 @@ impl Fetcher {
                     last: next.shown(),
                 });
             }
+            pass(judge, &at, &next)?;
             redirects.push(Redirect {
                 status: answer.status,
                 from: at.to_string(),

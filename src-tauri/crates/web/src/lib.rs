@@ -29,7 +29,9 @@ mod words;
 pub use cache::{Cache, PAGES_LIMIT, PAGES_LIMIT_BYTES};
 pub use client::environment_names_a_proxy;
 pub use error::{AddressFault, FetchError, FetchErrorClass, NetworkFault, Stage};
-pub use fetch::{Fetched, Fetcher, PersonAllows, Request, Settings};
+pub use fetch::{
+    Fetched, Fetcher, FollowAll, JudgeOnward, Onward, PersonAllows, Request, Settings,
+};
 pub use guard::{LoopbackPermit, Special, special};
 pub use page::{Capture, Heading, Hidden, Link, Note, Page, Part, Redirect};
 pub use read::{PdfReader, PdfText, Unreadable};

@@ -8,6 +8,7 @@ use url::Position;
 use crate::address::Address;
 use crate::client::{Deadline, Http, Wish};
 use crate::error::FetchError;
+use crate::fetch::{JudgeOnward, pass};
 use crate::recent::Recent;
 use crate::words::line;
 
@@ -36,6 +37,7 @@ impl Rules {
         http: &Http,
         address: &Address,
         deadline: Deadline,
+        judge: &dyn JudgeOnward,
     ) -> Result<(), FetchError> {
         let site = address.url()[..Position::BeforePath].to_owned();
         let known = self.locked().get(&site);
@@ -43,7 +45,7 @@ impl Rules {
             Some(robots) => robots,
             None => {
                 // A failure is not kept: it may have passed when the next page is wanted.
-                let (robots, weight) = fetch(http, address, deadline).await?;
+                let (robots, weight) = fetch(http, address, deadline, judge).await?;
                 let robots = Arc::new(robots);
                 self.locked().put(site, Arc::clone(&robots), weight);
                 robots
@@ -78,6 +80,7 @@ async fn fetch(
     http: &Http,
     page: &Address,
     deadline: Deadline,
+    judge: &dyn JudgeOnward,
 ) -> Result<(Robots, usize), FetchError> {
     let open = || (Robots::allow_all(), 1);
     let Ok(mut at) = page.join("/robots.txt", http.guard) else {
@@ -100,7 +103,10 @@ async fn fetch(
                     return Ok(open());
                 };
                 at = match at.join(&location, http.guard) {
-                    Ok(next) => next,
+                    Ok(next) => {
+                        pass(judge, &at, &next)?;
+                        next
+                    }
                     Err(FetchError::InvalidAddress { .. }) => return Ok(open()),
                     Err(error) => return Err(error),
                 };

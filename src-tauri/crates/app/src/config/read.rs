@@ -8,7 +8,9 @@ use longrein_keys::Backend;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::{Config, KeysConfig, SkillsConfig, Theme, UiConfig, models, provider, server};
+use super::{
+    Config, KeysConfig, SkillsConfig, Theme, UiConfig, WebConfig, models, provider, server,
+};
 
 const ROOT: &[Key] = &[
     Key::new("providers", "[providers.local]"),
@@ -16,8 +18,14 @@ const ROOT: &[Key] = &[
     Key::new("models", "[models.\"local/any\"]"),
     Key::new("keys", "[keys]"),
     Key::new("skills", "[skills]"),
+    Key::new("web", "[web]"),
     Key::new("ui", "[ui]"),
 ];
+
+const WEB: &[Key] = &[Key::new(
+    "ignore_robots",
+    "ignore_robots = [\"example.org\"]",
+)];
 
 const KEYS: &[Key] = &[Key::new("store", "store = \"file\"")];
 
@@ -44,6 +52,7 @@ const PLACES: &[(&str, &str)] = &[
     ("tool_mode", "[providers.NAME]"),
     ("store", "[keys]"),
     ("claude", "[skills]"),
+    ("ignore_robots", "[web]"),
     ("theme", "[ui]"),
 ];
 
@@ -82,6 +91,7 @@ pub fn check(text: &str) -> Checked {
         providers,
         keys: keys(&mut reader, root),
         skills: skills(&mut reader, root),
+        web: web(&mut reader, root),
         ui: ui(&mut reader, root),
     };
     let problems = reader.into_problems();
@@ -164,6 +174,27 @@ fn skills(reader: &mut Reader<'_>, root: Fields<'_>) -> SkillsConfig {
     SkillsConfig {
         claude: reader.flag(fields, "claude").unwrap_or_default(),
     }
+}
+
+fn web(reader: &mut Reader<'_>, root: Fields<'_>) -> WebConfig {
+    let Some(value) = reader.value(root, "web") else {
+        return WebConfig::default();
+    };
+    let Some(fields) = reader.table(value, "web", WEB) else {
+        return WebConfig::default();
+    };
+    let mut web = WebConfig::default();
+    for host in reader.texts(fields, "ignore_robots").unwrap_or_default() {
+        if longrein_core::policy::is_host(&host.value) {
+            web.ignore_robots.push(host.value);
+        } else {
+            let message = format!("“{}” is no host.", host.value);
+            let remedy = "Write a host without scheme, port and path, like example.org, or \
+                *.example.org for it and the hosts beneath it.";
+            reader.error(&host.span, "web.ignore_robots", message, remedy.to_owned());
+        }
+    }
+    web
 }
 
 fn ui(reader: &mut Reader<'_>, root: Fields<'_>) -> UiConfig {

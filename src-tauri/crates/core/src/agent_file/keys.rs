@@ -222,14 +222,13 @@ pub(super) const PLACES: &[(&str, &str)] = &[
 ];
 
 /// Tools that are granted by name, besides those for files.
-pub(super) const SINGLE_TOOLS: &[&str] = &["search_library", "delegate"];
+pub(super) const SINGLE_TOOLS: &[&str] = &["search_library", "web_fetch", "delegate"];
 
 /// Tools that the design names and this version does not have.
 pub(super) const LATER_TOOLS: &[&str] = &[
     "run_command",
     "run_code",
     "read_result",
-    "web_fetch",
     "pin_note",
     "recall",
     "find_tools",

@@ -14,6 +14,7 @@ const READING: &[&str] = &[
     "list_files",
     "search_files",
     "search_library",
+    "web_fetch",
     "read_source",
 ];
 

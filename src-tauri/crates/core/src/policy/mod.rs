@@ -9,6 +9,7 @@ mod checks;
 mod facts;
 mod hosts;
 mod offers;
+mod onward;
 mod paths;
 mod preview;
 mod rules;
@@ -27,7 +28,9 @@ pub use longrein_protocol::tool::LOAD_SKILL;
 
 pub use facts::{Looked, binding, facts, urls_in};
 pub use offers::offers;
+pub use onward::Onward;
 pub use preview::in_words;
+pub use rules::is_host;
 pub use standing::narrowed;
 
 /// Tools that every agent has: they touch nothing but the run itself.

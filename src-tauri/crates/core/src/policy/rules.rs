@@ -85,11 +85,19 @@ impl InForce<'_> {
 /// The agent's rules, then those that stand beside them.
 pub(super) fn in_force(run: &Run) -> Vec<InForce<'_>> {
     let own = run.agent().map_or(&[][..], |agent| &agent.policy);
+    in_force_of(own, &run.rules)
+}
+
+/// As [`in_force`], of rules that were taken down.
+pub(super) fn in_force_of<'a>(
+    own: &'a [PolicyRule],
+    standing: &'a [StandingRule],
+) -> Vec<InForce<'a>> {
     let own = own.iter().map(|rule| InForce {
         rule,
         standing: None,
     });
-    let standing = run.rules.iter().map(|standing| InForce {
+    let standing = standing.iter().map(|standing| InForce {
         rule: &standing.rule,
         standing: Some(standing),
     });
@@ -308,6 +316,11 @@ fn may_read(pattern: &str, value: &Value) -> bool {
     fits(pattern, &text)
         || fits(&undisguised(pattern), undisguised(&text).trim())
         || listed.iter().any(|value| may_read(pattern, value))
+}
+
+/// Whether a text names a host without a port, `*.` before it or not, as rules do.
+pub fn is_host(text: &str) -> bool {
+    RuleHost::read(text).is_some_and(|host| host.port.is_none())
 }
 
 /// The host of a rule.

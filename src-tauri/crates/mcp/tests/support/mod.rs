@@ -200,6 +200,7 @@ pub fn call(arguments: serde_json::Value, cancel: CancellationToken) -> ToolCall
         action: ActionId::from_random(1),
         key: "key-1".to_owned(),
         attempt: 1,
+        onward: Arc::default(),
         arguments,
         facts: longrein_protocol::gate::ActionFacts::default(),
         context: Arc::new(RunContext {

@@ -50,6 +50,7 @@ fn call(
         action: ActionId::from_random(1),
         key: String::new(),
         attempt: 1,
+        onward: Arc::default(),
         arguments,
         facts: ActionFacts {
             skill,

@@ -29,7 +29,9 @@ pub(super) fn tool(writing: Writing) -> Arc<dyn Tool> {
         "all": { "type": "boolean", "description": "Replace every occurrence. Default false." },
     });
     let description = "Replaces exact text in a text file of the workspace and says how many \
-        places matched. Copy `old` from read_file, with enough of its surroundings to be unique.";
+        places matched. Copy `old` from read_file, with enough of its surroundings to be unique: \
+        where it occurs several times, give more of them or set `all`; where it does not occur, \
+        read the file again, since it may have changed.";
     let spec = ToolSpec {
         effect: Effect::Workspace,
         path_arguments: vec!["path".to_owned()],

@@ -42,9 +42,9 @@ pub(super) fn tool() -> Arc<dyn Tool> {
         },
     });
     let description = "Shows lines of a text file of the workspace, after one line that says \
-        which of how many. Read on with `start_line`. Shows an image, a PDF or a recording as what \
-        it is. Documents of the library are not in the \
-        workspace: use search_library and read_source for them.";
+        which of how many; read on with `start_line`. Shows an image, a PDF or a recording as what \
+        it is. Sources, from the library or the web, are not in the workspace: use read_source \
+        for them.";
     let spec = ToolSpec {
         path_arguments: vec!["path".to_owned()],
         untrusted: true,

@@ -47,7 +47,8 @@ pub(super) fn tool() -> Arc<dyn Tool> {
         },
     });
     let description = "Searches the text files of the workspace and shows each matching line as \
-        `path:line: text`. Binary files, links and `.git` are left out.";
+        `path:line: text`; read around it with read_file. Binary files, links and `.git` are left \
+        out. It searches neither the library nor pages.";
     let spec = ToolSpec {
         path_arguments: vec!["path".to_owned()],
         untrusted: true,

@@ -21,7 +21,7 @@ pub(super) fn tool(writing: Writing) -> Arc<dyn Tool> {
         "content": { "type": "string", "description": "The whole content." },
     });
     let description = "Writes a whole text file of the workspace; what was there is replaced. To \
-        change a part of a file use edit_file.";
+        change a part of a file use edit_file, which costs less and keeps the rest as it is.";
     let spec = ToolSpec {
         effect: Effect::Workspace,
         path_arguments: vec!["path".to_owned()],

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use longrein_web::{Cache, FetchError, FetchErrorClass, Fetcher, Request, Settings, Special};
+use longrein_web::{
+    Cache, FetchError, FetchErrorClass, Fetcher, JudgeOnward, Onward, Request, Settings, Special,
+};
 
 use crate::server::{NOW_MS, Names, Server, fetcher_with, limits, redirect, text};
 
@@ -164,4 +166,55 @@ async fn a_robots_file_does_not_lead_into_this_network_either() {
     let fetcher = fetcher_with(limits(), Arc::new(Names::default()));
     assert_eq!(refused(&fetcher, &server.at("/")).await, Special::Private);
     assert!(server.paths().is_empty());
+}
+
+/// Refuses one host and asks about all others.
+struct Strict(&'static str);
+
+impl JudgeOnward for Strict {
+    fn judge(&self, address: &str) -> Onward {
+        match address.contains(self.0) {
+            true => Onward::Refuse("a rule".to_owned()),
+            false => Onward::Ask,
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_redirect_is_followed_that_its_judge_does_not_let_pass() {
+    let server = Server::with(&[
+        ("/same", redirect("/page")),
+        ("/page", text("here")),
+        ("/robots.txt", redirect("/rules")),
+    ])
+    .await;
+    let fetcher = fetcher_with(limits(), Arc::new(Names::default()));
+    let cache = Cache::new();
+    let same = Request::new(server.at("/same"), NOW_MS);
+    let strict = Strict("denied.test");
+    let fetched = fetcher.fetch_judged(&same, &cache, &strict).await.unwrap();
+    assert_eq!(fetched.page.text, "here");
+    for (host, refused) in [("denied.test", true), ("other.test", false)] {
+        let to = server.on(host, "/page");
+        let sends = Server::with(&[("/", redirect(&to))]).await;
+        let request = Request::new(sends.at("/"), NOW_MS);
+        let before = server.paths().len();
+        let error = fetcher.fetch_judged(&request, &cache, &strict).await;
+        match error.unwrap_err() {
+            FetchError::SendsElsewhere { to: named, why, .. } => {
+                assert_eq!(named, to);
+                assert_eq!(why.is_some(), refused, "{host}");
+            }
+            other => panic!("{other}"),
+        }
+        assert_eq!(server.paths().len(), before, "{host}");
+        // What was reached when it was allowed is not given once it is not.
+        assert!(fetcher.fetch(&request, &cache).await.is_ok());
+        assert!(
+            fetcher
+                .fetch_judged(&request, &cache, &strict)
+                .await
+                .is_err()
+        );
+    }
 }
