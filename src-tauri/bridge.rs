@@ -8,7 +8,7 @@ use specta::Type;
 use tauri_specta::{Event, collect_commands, collect_events};
 
 use crate::commands::skills::{DropHovers, SkillOffered, SkillsChanged};
-use crate::commands::{act, answer, files, keys, rules, runs, settings, skills, window};
+use crate::commands::{act, answer, files, keys, rules, runs, servers, settings, skills, window};
 
 /// What a command answers when it can't do what was asked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Type)]
@@ -137,6 +137,14 @@ pub fn builder() -> tauri_specta::Builder<tauri::Wry> {
             keys::begin_keys,
             keys::change_passphrase,
             keys::lock_keys,
+            servers::list_servers,
+            servers::save_server,
+            servers::remove_server,
+            servers::test_server,
+            servers::stop_server,
+            servers::approve_server,
+            servers::sign_in_to_server,
+            servers::sign_out_of_server,
             skills::list_skills,
             skills::review_skill,
             skills::approve_skill,

@@ -11,6 +11,7 @@ use longrein_protocol::view::{RunLine, RunState};
 use longrein_protocol::wish::Wish;
 use longrein_store::Log as _;
 
+use crate::at_work::AtWork;
 use crate::bridge::BridgeError;
 use crate::commands::skills::Offers;
 use crate::quit::Leaving;
@@ -28,6 +29,7 @@ pub struct Desktop {
     runs: RunList,
     subscriptions: Subscriptions,
     leaving: Leaving,
+    servers_at_work: AtWork,
     to_open: Mutex<Option<RunId>>,
     offers: Offers,
 }
@@ -40,6 +42,7 @@ impl Desktop {
             runs,
             subscriptions: Subscriptions::default(),
             leaving: Leaving::default(),
+            servers_at_work: AtWork::default(),
             to_open: Mutex::default(),
             offers: Offers::default(),
         }
@@ -68,6 +71,11 @@ impl Desktop {
     /// Whether the app is on its way out.
     pub fn leaving(&self) -> &Leaving {
         &self.leaving
+    }
+
+    /// What goes on with MCP servers for the window.
+    pub fn servers_at_work(&self) -> &AtWork {
+        &self.servers_at_work
     }
 
     /// Keeps a run that the window shows as soon as it can.

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod artifact;
+mod at_work;
 mod bridge;
 mod choices;
 mod commands;

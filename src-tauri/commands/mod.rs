@@ -6,6 +6,7 @@ pub mod files;
 pub mod keys;
 pub mod rules;
 pub mod runs;
+pub mod servers;
 pub mod settings;
 pub mod skills;
 pub mod window;

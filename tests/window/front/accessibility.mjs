@@ -16,6 +16,8 @@ const PLACES = {
   'keys-locked': '#/settings',
   'keys-open': '#/settings',
   'keys-empty': '#/settings',
+  servers: '#/settings/servers',
+  'servers-huge': '#/settings/servers',
   streaming: RUN,
   waiting: RUN,
   spliced: RUN,

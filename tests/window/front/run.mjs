@@ -7,6 +7,7 @@ import artifacts from './artifacts.mjs';
 import conversation from './conversation.mjs';
 import keys from './keys.mjs';
 import runs from './runs.mjs';
+import servers from './servers.mjs';
 import settings from './settings.mjs';
 import shell from './shell.mjs';
 import skills from './skills.mjs';
@@ -19,7 +20,7 @@ const [server, browser] = [await serve(), await browse()];
 let passed = 0;
 const failed = [];
 
-for (const suite of [runs, conversation, approvals, answers, artifacts, settings, keys, skills, shell, accessibility]) {
+for (const suite of [runs, conversation, approvals, answers, artifacts, settings, keys, servers, skills, shell, accessibility]) {
   for (const [name, test] of Object.entries(suite)) {
     if (!name.includes(wanted)) continue;
     const began = performance.now();

@@ -101,6 +101,30 @@ const SHOTS = {
   // As at 200 % zoom on a small screen.
   'keys-zoomed': { scene: 'list', hash: '#/settings', width: 640, height: 1400 },
   'keys-zoomed-failing': { scene: 'keys-unavailable', hash: '#/settings', width: 640, height: 1400 },
+  'servers-empty': { scene: 'list', hash: '#/settings/servers' },
+  servers: { scene: 'servers', hash: '#/settings/servers', height: 1200 },
+  'servers-add': { scene: 'servers', hash: '#/settings/servers', height: 1000, act: async (page) => page.getByTestId('server-add').click() },
+  'servers-program': { scene: 'servers', hash: '#/settings/servers', height: 1000, act: async (page) => {
+    await page.getByTestId('server-add').click();
+    await page.getByTestId('server-kind-program').click();
+    await page.getByTestId('server-name').fill('lab-notes');
+    await page.getByTestId('server-command').fill('npx -y notes-server ~/Notes');
+    await page.getByTestId('grant-add').click();
+    await page.getByTestId('grant-name').fill('API_KEY');
+    await page.getByTestId('grant-from').selectOption('text');
+    await page.getByTestId('grant-value').fill('a');
+    await page.getByTestId('server-save').click();
+    await page.getByText('must not stand in this file').waitFor();
+  } },
+  'servers-open': { scene: 'servers', hash: '#/settings/servers', height: 1100, act: async (page) => page.locator('[data-testid=server][data-name=exa]').getByTestId('server-fold').click() },
+  'servers-sign-in': { scene: 'servers', hash: '#/settings/servers', act: async (page) => {
+    await page.getByTestId('server-sign-in').click();
+    await page.getByTestId('sign-in-host').waitFor();
+  } },
+  'servers-testing': { scene: 'servers-slow', hash: '#/settings/servers', act: async (page) => page.locator('[data-testid=server][data-name=exa]').getByTestId('server-test').click() },
+  'servers-huge': { scene: 'servers-huge', hash: '#/settings/servers', height: 1000, act: async (page) => page.getByTestId('server-fold').click() },
+  'servers-zoomed': { scene: 'servers', hash: '#/settings/servers', width: 640, height: 1400 },
+  'servers-unreadable': { scene: 'servers-unreadable', hash: '#/settings/servers' },
   'skills-list': { scene: 'list', hash: '#/settings/skills', height: 900 },
   'skills-zoomed': { scene: 'list', hash: '#/settings/skills', width: 640, height: 1200 },
   'skill-dropped': { scene: 'list', height: 900, act: async (page) => page.evaluate(() => globalThis.fake.drop({})) },

@@ -1,11 +1,12 @@
 /** A section of the settings, by its place in the address. */
-export type SettingsSection = 'appearance' | 'providers' | 'keys' | 'skills' | 'rules' | 'data' | 'about';
+export type SettingsSection = 'appearance' | 'providers' | 'keys' | 'servers' | 'skills' | 'rules' | 'data' | 'about';
 
 /** The sections of the settings in their order. */
 export const SETTINGS_SECTIONS: readonly { id: SettingsSection; words: string }[] = [
   { id: 'appearance', words: 'Appearance' },
   { id: 'providers', words: 'Model providers' },
   { id: 'keys', words: 'Keys' },
+  { id: 'servers', words: 'Servers' },
   { id: 'skills', words: 'Skills' },
   { id: 'rules', words: 'Rules' },
   { id: 'data', words: 'Data' },

@@ -110,6 +110,25 @@ export const commands = {
 	changePassphrase: (old: Typed, chosen: Typed) => typedError<KeyList, BridgeError>(__TAURI_INVOKE("change_passphrase", { old, chosen })),
 	/**  Closes the encrypted file until its passphrase is given again. */
 	lockKeys: () => typedError<KeyList, BridgeError>(__TAURI_INVOKE("lock_keys")),
+	/**  The servers as they stand. Nothing is started. */
+	listServers: () => typedError<ServerList, BridgeError>(__TAURI_INVOKE("list_servers")),
+	/**  Adds a server, or changes the one of this name. */
+	saveServer: (server: ServerRequest) => typedError<ServerList, BridgeError>(__TAURI_INVOKE("save_server", { server })),
+	/**  Removes a server, with what was approved of it and the person's sign-in. */
+	removeServer: (name: string) => typedError<ServerList, BridgeError>(__TAURI_INVOKE("remove_server", { name })),
+	/**
+	 *  Starts or reaches a server and keeps what it says. One that can't be looked at is no failure
+	 *  of this: why stands in its line.
+	 */
+	testServer: (name: string) => typedError<ServerList, BridgeError>(__TAURI_INVOKE("test_server", { name })),
+	/**  Ends what goes on with a server: a test, or waiting for a sign-in. */
+	stopServer: (name: string) => typedError<null, BridgeError>(__TAURI_INVOKE("stop_server", { name })),
+	/**  Approves what the person was shown of a server's tools, and nothing else. */
+	approveServer: (name: string, seen: string) => typedError<ServerList, BridgeError>(__TAURI_INVOKE("approve_server", { name, seen })),
+	/**  Signs the person in: tells the page to open, and waits for them to come back from it. */
+	signInToServer: (name: string, page: Channel<SignInPage>) => typedError<ServerList, BridgeError>(__TAURI_INVOKE("sign_in_to_server", { name, page })),
+	/**  Forgets the person's sign-in. */
+	signOutOfServer: (name: string) => typedError<ServerList, BridgeError>(__TAURI_INVOKE("sign_out_of_server", { name })),
 	/**  The skills that count outside of any project. */
 	listSkills: () => typedError<SkillList, BridgeError>(__TAURI_INVOKE("list_skills")),
 	/**  What is in the skill of this folder, for a person to look through. */
@@ -451,6 +470,14 @@ export type Effect =
 /**  Changes something outside for good. What is undeclared counts as this. */
 "irreversible";
 
+/**  Something that a server is to be given and that is not there. */
+export type EnvMissing = {
+	/**  Whether it is a secret or a variable. */
+	from: GrantSource,
+	/**  Its name. */
+	name: string,
+};
+
 /**  The kinds of failure. */
 export type ErrorCode = 
 /**  What the person wrote is off. Nothing was begun. */
@@ -529,6 +556,25 @@ export type FileLine = {
 	artifact: boolean,
 };
 
+/**  What is odd about a tool's words. */
+export type FlagLine = {
+	/**  What kind of oddity it is. */
+	kind: FlagWord,
+	/**  What was found, safe to show. */
+	found: string,
+};
+
+/**  The kinds of oddity. */
+export type FlagWord = 
+/**  Its words hold characters that nobody sees. */
+"hidden_characters" | 
+/**  Its words give orders. */
+"instructions" | 
+/**  Its words name a place where secrets lie. */
+"secret_place" | 
+/**  Its name looks like that of another tool. */
+"shadows";
+
 /**  A format that a provider may speak. */
 export type FormatLine = {
 	/**  The format. */
@@ -548,6 +594,79 @@ export type Found = {
 	/**  Its last four characters; `None` when it is too short to show any of it. */
 	last4: string | null,
 };
+
+/**  What a look at a server found. */
+export type FoundLine = {
+	/**  The version of the protocol that is spoken. */
+	version: string | null,
+	/**  Its tools, in its own order. */
+	tools: FoundTool[],
+	/**  Tools that can't be used. */
+	problems: ToolTrouble[],
+	/**  Its prompts. */
+	prompts: PromptLine[],
+	/**
+	 *  Why its program is not kept away from the data folder; `None` when it is, and for an
+	 *  address.
+	 */
+	unconfined: string | null,
+	/**  The memory that its program held (kibibytes), where that can be told. */
+	memory_kib: number | null,
+	/**  What its program wrote to standard error, the end of it; empty when that was nothing. */
+	last_words: string,
+	/**  Names what this look saw, so that exactly that can be approved. */
+	seen: string,
+};
+
+/**  A tool that a look found. */
+export type FoundTool = {
+	/**  Its name, without the server's. */
+	name: string,
+	/**  What it says of itself. */
+	description: string,
+	/**  What it counts as. */
+	effect: Effect,
+	/**  Whether it may be started again. */
+	repeat: Repeat,
+	/**  What is odd about its words. */
+	flags: FlagLine[],
+	/**  How it differs from what was approved. */
+	change: ToolChange | null,
+};
+
+/**  A value that a server is given. */
+export type GrantLine = {
+	/**  The header's or the variable's name. */
+	name: string,
+	/**  What stands before the value in a header: `Bearer `, or nothing. */
+	before: string,
+	/**  Where the value comes from. */
+	from: GrantSource,
+	/**  The text, the variable, or the name that the secret is kept under. */
+	value: string,
+};
+
+/**  A value that a server is to be given. */
+export type GrantRequest = {
+	/**  The header's or the variable's name. */
+	name: string,
+	/**  Where the value comes from. */
+	from: GrantSource,
+	/**
+	 *  The text, the variable, or the name that the secret is kept under. In a header `Bearer `
+	 *  may stand before it.
+	 */
+	value: string,
+};
+
+/**  Where a value comes from. */
+export type GrantSource = 
+/**  What is kept under a name. */
+"secret" | 
+/**  A variable of our own environment. */
+"variable" | 
+/**  Written as it is; no secret. */
+"text";
 
 /**  What whoever asked may do about it. */
 export type KeyErrorClass = 
@@ -843,6 +962,22 @@ export type PlanState =
 /**  Given up, with the reason as evidence. */
 "dropped";
 
+/**  A server that can be added by name. */
+export type PresetLine = {
+	/**  Its name. */
+	name: string,
+	/**  What it does. */
+	what: string,
+	/**  What is needed for it on this machine; empty when that is nothing. */
+	program: string,
+	/**  Where it is, or the command that is run. */
+	place: string,
+	/**  Whether it is at an address. */
+	is_address: boolean,
+	/**  Whether a key may be given for it. Without one the person signs in. */
+	takes_key: boolean,
+};
+
 /**  A mistake in a file that a person wrote. */
 export type Problem = {
 	/**  Where: `research.agent.toml, line 12`. */
@@ -851,6 +986,14 @@ export type Problem = {
 	message: string,
 	/**  What would be right. */
 	remedy: string,
+};
+
+/**  A prompt that a server offers. */
+export type PromptLine = {
+	/**  Its name. */
+	name: string,
+	/**  What it is for. */
+	description: string,
 };
 
 /**  What a provider speaks. */
@@ -909,6 +1052,27 @@ export type QuitChoice =
 /**  They stop where they are, and go on when Longrein starts again. */
 "stop";
 
+/**  How a server is reached. */
+export type ReachRequest = 
+/**  As one that is known by name. */
+{ kind: "preset"; 
+/**  Which. */
+preset: string; 
+/**  Whether it is asked with the key that is kept under the server's name. */
+with_key: boolean } | 
+/**  At an address. */
+{ kind: "address"; 
+/**  The address. */
+url: string; 
+/**  What every request says besides. */
+headers: GrantRequest[] } | 
+/**  As a program. */
+{ kind: "program"; 
+/**  The command as a shell takes it. It is run without one. */
+command: string; 
+/**  What its environment gets besides. */
+env: GrantRequest[] };
+
 /**  A hard limit that stopped a run. Working time is in minutes, money in millionths of a dollar. */
 export type ReachedLimit = {
 	/**  Which one. */
@@ -929,6 +1093,17 @@ export type Replied =
 "declined" | 
 /**  They gave no answer. */
 "dismissed";
+
+/**  Whether an action whose outcome is unknown may be started again. */
+export type Repeat = 
+/**  Doing it twice is the same as doing it once. */
+"repeatable" | 
+/**  It takes a key: two calls with the same key are one, for as long as a key is valid. */
+"keyed" | 
+/**  Another tool says whether it happened. */
+"queryable" | 
+/**  Never by itself: a person is asked. */
+"once";
 
 /**  One fact of a review. */
 export type ReviewFact = {
@@ -1305,6 +1480,86 @@ export type ServerQuestionState =
 /**  Nobody was asked, since it asked for what nobody is asked for. */
 "refused";
 
+/**  Why a server could not be looked at. */
+export type ServerFailure = {
+	/**  What happened, in a sentence. */
+	message: string,
+	/**  What the person can do; may be empty. */
+	remedy: string,
+};
+
+/**  One server. */
+export type ServerLine = {
+	/**  Its name, which its tools begin with. */
+	name: string,
+	/**  The address, when it is no program. */
+	url: string | null,
+	/**  The program with its arguments, as a shell takes them. */
+	command: string | null,
+	/**  What every request to its address says besides. */
+	headers: GrantLine[],
+	/**  What its environment gets besides the usual. */
+	env: GrantLine[],
+	/**  Whether what it says of its tools is believed. */
+	trusted: boolean,
+	/**  How it stands. */
+	state: ServerState,
+	/**  Whether the person has signed in; `None` for a program, and where it can't be told. */
+	signed_in: boolean | null,
+	/**  The secrets and variables that it is to be given and that are not there. */
+	missing: EnvMissing[],
+	/**  How many of its tools were approved at some time; `None` when it was never met. */
+	approved: number | null,
+	/**  What the last look found, since this process began. */
+	found: FoundLine | null,
+	/**  Why the last look failed, since this process began. */
+	failure: ServerFailure | null,
+	/**  When that look was (milliseconds since the epoch). */
+	looked_at: number | null,
+};
+
+/**  The servers of this machine. */
+export type ServerList = {
+	/**  Those of the configuration, in order. */
+	servers: ServerLine[],
+	/**  Those that can be added by name, the best first. One that is there already is among them. */
+	presets: PresetLine[],
+	/**  Why programs are not kept away from the data folder on this machine; `None` when they are. */
+	unconfined: string | null,
+};
+
+/**  A server to add or to change. */
+export type ServerRequest = {
+	/**  Its name: letters, digits, `-` and `_`. */
+	name: string,
+	/**  Whether it is meant to change the server of this name. */
+	replaces: boolean,
+	/**  How it is reached. */
+	reach: ReachRequest,
+	/**  Whether what it says of its tools is to be believed. */
+	trusted: boolean,
+};
+
+/**  How a server stands. */
+export type ServerState = 
+/**  Nobody has looked at it yet. */
+"never_tried" | 
+/**  It was met before; nobody has looked at it since this process began. */
+"met_before" | 
+/**  It answers, and says of its tools what was approved. */
+"ready" | 
+/**  It wants to know who asks. */
+"needs_sign_in" | 
+/**  It does not take the key that it was given. */
+"key_refused" | 
+/**  A secret or a variable that it is to be given is not there. */
+"key_missing" | 
+/**  It says something else of its tools than what was approved. */
+"changed" | 
+/**  It can't be started or reached. */
+"failed";
+
+
 /**  The settings as they stand. */
 export type Settings = {
 	/**  How the window looks. */
@@ -1329,6 +1584,14 @@ export type SideState =
 "answered" | 
 /**  No answer came. */
 "failed";
+
+/**  The page that a person signs in at. It is opened by them, once they have seen whose it is. */
+export type SignInPage = {
+	/**  The host of the page. */
+	host: string,
+	/**  Its whole address. */
+	url: string,
+};
 
 /**  One skill. */
 export type SkillLine = {
@@ -1499,6 +1762,12 @@ export type ToldReview = {
 	changes: FileChange[],
 };
 
+/**  How a tool differs from what was approved. */
+export type ToolChange = {
+	/**  The lines that differ, as a unified difference; `None` when the tool is new. */
+	difference: string | null,
+};
+
 /**  Why an action failed, in a form that a model can act on. */
 export type ToolErrorClass = 
 /**  The arguments do not fit; another call may. */
@@ -1515,6 +1784,14 @@ export type ToolErrorClass =
 "failed" | 
 /**  It was stopped before it ended. */
 "cancelled";
+
+/**  A tool that can't be used. */
+export type ToolTrouble = {
+	/**  The tool. */
+	tool: string,
+	/**  Why. */
+	message: string,
+};
 
 /**  Whether a piece of context may be believed. */
 export type Trust = 

@@ -1,5 +1,7 @@
 import type { ActionRow, Approval, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Replied, Row, RuleLine, RunLine, SaidLine, Settings, SkillList, SkillOffered, Standing, StartRequest, Surface, Theme, ToldReview, Verdict, ViewUpdate } from './bindings';
+import type { ActionRow, Approval, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Row, RuleLine, RunLine, SaidLine, ServerList, ServerRequest, Settings, SignInPage, SkillList, SkillOffered, Standing, StartRequest, Surface, Theme, ToldReview, Verdict, ViewUpdate } from './bindings';
 import { beginWith, checkKey, choose, listOf, openWith } from './fake/keys';
+import { SIGN_IN_PAGE } from './fake/servers';
 import { emptyScene, SCENES, type Scene } from './fake/scenes';
 import { finished, PATH, WHOLE_ARGUMENTS } from './fake/research';
 import { reviewOf } from './fake/skills';
@@ -19,6 +21,8 @@ export interface FakeControls {
   askToQuit(): void;
   openRun(run: string): void;
   answerElsewhere(run: string, action: string, words: string, from: Surface): void;
+  /** Ends the test of a server, or its sign-in. */
+  serverAnswers(name: string): void;
   /** Something is dropped on the window. */
   drop(offered: Partial<SkillOffered>): void;
   hover(over: boolean): void;
@@ -331,6 +335,22 @@ export class FakeHost implements Host, FakeControls {
     return listOf(this.scene.keys, this.settings.providers);
   }
 
+  listServers = () => this.called('listServers', [], () => this.scene.servers.list());
+  saveServer = (server: ServerRequest) => this.called('saveServer', [server], () => this.scene.servers.save(server));
+  removeServer = (name: string) => this.called('removeServer', [name], () => this.scene.servers.remove(name));
+  async testServer(name: string): Promise<ServerList> {
+    await this.called('testServer', [name], () => this.scene.servers.begin(name));
+    return this.scene.servers.tested(name);
+  }
+  stopServer = (name: string) => this.called('stopServer', [name], () => this.scene.servers.stop(name));
+  approveServer = (name: string, seen: string) => this.called('approveServer', [name, seen], () => this.scene.servers.approve(name, seen));
+  async signInToServer(name: string, onPage: (page: SignInPage) => void): Promise<ServerList> {
+    await this.called('signInToServer', [name], () => onPage({ host: 'github.com', url: SIGN_IN_PAGE }));
+    return this.scene.servers.signedIn(name);
+  }
+  signOutOfServer = (name: string) => this.called('signOutOfServer', [name], () => this.scene.servers.signOut(name));
+  /** The person comes back from the browser, or a test ends. */
+  serverAnswers = (name: string) => this.scene.servers.answer(name);
   listSkills = () => this.called('listSkills', [], () => this.scene.skills);
   reviewSkill = (folder: string): Promise<ToldReview> =>
     this.called('reviewSkill', [folder], () => {

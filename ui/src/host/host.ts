@@ -15,7 +15,10 @@ import type {
   Row,
   RuleLine,
   RunLine,
+  ServerList,
+  ServerRequest,
   Settings,
+  SignInPage,
   SkillList,
   SkillOffered,
   StartRequest,
@@ -91,6 +94,20 @@ export interface Host {
   beginKeys(passphrase: string): Promise<KeyList>;
   changePassphrase(old: string, passphrase: string): Promise<KeyList>;
   lockKeys(): Promise<KeyList>;
+
+  /** The MCP servers as they stand; nothing is started. */
+  listServers(): Promise<ServerList>;
+  saveServer(server: ServerRequest): Promise<ServerList>;
+  removeServer(name: string): Promise<ServerList>;
+  /** Starts or reaches a server. One that can't be looked at says why in its line. */
+  testServer(name: string): Promise<ServerList>;
+  /** Ends a test, or the wait for a sign-in. */
+  stopServer(name: string): Promise<void>;
+  /** Approves what the look named `seen` found, and nothing that the server says later. */
+  approveServer(name: string, seen: string): Promise<ServerList>;
+  /** Tells the page to sign in at, and resolves when the person is back from it. */
+  signInToServer(name: string, onPage: (page: SignInPage) => void): Promise<ServerList>;
+  signOutOfServer(name: string): Promise<ServerList>;
 
   /** The skills that count outside of any project. */
   listSkills(): Promise<SkillList>;

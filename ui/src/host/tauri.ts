@@ -1,6 +1,6 @@
 import { Channel } from '@tauri-apps/api/core';
 import { openUrl } from '@tauri-apps/plugin-opener';
-import { commands, events, type BridgeError, type RunLine, type ViewUpdate } from './bindings';
+import { commands, events, type BridgeError, type RunLine, type SignInPage, type ViewUpdate } from './bindings';
 import { HostError, type Host, type Stop } from './host';
 
 type Answer<T> = { status: 'ok'; data: T } | { status: 'error'; error: BridgeError };
@@ -80,6 +80,18 @@ const host: Host = {
   changePassphrase: (old, passphrase) => asked(commands.changePassphrase(old, passphrase)),
   lockKeys: () => asked(commands.lockKeys()),
 
+  listServers: () => asked(commands.listServers()),
+  saveServer: (server) => asked(commands.saveServer(server)),
+  removeServer: (name) => asked(commands.removeServer(name)),
+  testServer: (name) => asked(commands.testServer(name)),
+  stopServer: (name) => done(commands.stopServer(name)),
+  approveServer: (name, seen) => asked(commands.approveServer(name, seen)),
+  async signInToServer(name, onPage) {
+    const page = new Channel<SignInPage>();
+    page.onmessage = onPage;
+    return asked(commands.signInToServer(name, page));
+  },
+  signOutOfServer: (name) => asked(commands.signOutOfServer(name)),
   listSkills: () => asked(commands.listSkills()),
   reviewSkill: (folder) => asked(commands.reviewSkill(folder)),
   approveSkill: (folder, seen) => asked(commands.approveSkill(folder, seen)),

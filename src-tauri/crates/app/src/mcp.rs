@@ -2,7 +2,10 @@
 //! person approved them, and a look at one outside of any run.
 
 mod approved;
+mod list;
+mod look;
 mod presets;
+mod request;
 mod tokens;
 
 use std::collections::BTreeMap;
@@ -25,12 +28,18 @@ use crate::paths::Paths;
 use crate::{Longrein, error};
 
 pub use approved::Standing;
+pub use list::{
+    EnvMissing, FlagLine, FlagWord, FoundLine, FoundTool, GrantLine, GrantSource, PresetLine,
+    PromptLine, ServerFailure, ServerLine, ServerList, ServerState, ToolChange, ToolTrouble,
+};
 pub use longrein_mcp::{
     Browser, BrowserError, Change, Confinement, Flag, FlagKind, Prompt, ToolProblem, conformance,
 };
 pub use presets::{PRESETS, Preset};
+pub use request::{GrantRequest, ReachRequest, ServerRequest};
 
 use approved::Approved;
+use look::{LookError, Looks, Seen};
 use tokens::KeptToken;
 
 /// The servers of one installation. Copies are one.
@@ -40,6 +49,7 @@ pub(crate) struct Servers {
     keys: Keys,
     /// The sign-in of each address, shared by all that reach it, so that a token is renewed once.
     sign_ins: Arc<Mutex<SignIns>>,
+    looks: Looks,
 }
 
 /// Sign-ins by a server's name and address.
@@ -51,7 +61,13 @@ impl Servers {
             paths,
             keys,
             sign_ins: Arc::default(),
+            looks: Looks::default(),
         }
+    }
+
+    /// The last look at each server.
+    fn looks(&self) -> Looks {
+        self.looks.clone()
     }
 
     /// How a server is reached, with what it is granted. `workspace` is the folder that it works
@@ -238,14 +254,18 @@ impl Longrein {
     /// # Errors
     /// Why it can't be looked at, and what would help.
     pub async fn look_at_server(&self, name: &str) -> Result<Looked, AppError> {
+        let seen = self.look(name).await;
+        let (looked, _) = seen.map_err(|error| error.into_error(name))?;
+        Ok(looked)
+    }
+
+    async fn look(&self, name: &str) -> Result<Seen, LookError> {
         let (server, _folder) = self.started(name).await?;
         let prompts = server.prompts().await.unwrap_or_default();
-        let mut approved = Approved::read(&self.paths().data)?;
-        let standing = approved.standing(name, &server.definitions());
-        if standing == Standing::First {
-            approved.take(name, &server.definitions());
-            approved.write(&self.paths().data)?;
-        }
+        let definitions = server.definitions();
+        let standing = self
+            .standing(name, &definitions)
+            .map_err(LookError::Before)?;
         let looked = Looked {
             version: server.protocol_version(),
             tools: server
@@ -262,23 +282,34 @@ impl Longrein {
             standing,
         };
         server.close().await;
-        Ok(looked)
+        Ok((looked, definitions))
+    }
+
+    /// How a server stands to what was approved; what it says the first time is approved by it.
+    fn standing(&self, name: &str, now: &[Definition]) -> Result<Standing, AppError> {
+        let mut approved = Approved::read(&self.paths().data)?;
+        let standing = approved.standing(name, now);
+        if standing == Standing::First {
+            approved.take(name, now);
+            approved.write(&self.paths().data)?;
+        }
+        Ok(standing)
     }
 
     /// A server outside of any run, in a folder of its own, which goes with what is returned.
-    async fn started(&self, name: &str) -> Result<(McpServer, tempfile::TempDir), AppError> {
-        let config = self.server_config(name)?;
+    async fn started(&self, name: &str) -> Result<(McpServer, tempfile::TempDir), LookError> {
+        let config = self.server_config(name).map_err(LookError::Before)?;
         let folder = tempfile::tempdir().map_err(|error| {
-            AppError::new(
+            LookError::Before(AppError::new(
                 AppErrorCode::Io,
                 format!("A folder for the server can't be made: {error}."),
                 "Check that the folder for temporary files can be written.",
-            )
+            ))
         })?;
         let place = folder.path().to_path_buf();
-        let wanted = self.known_servers().config(name, &config, place).await?;
-        let started = McpServer::start(wanted).await;
-        Ok((started.map_err(|error| as_error(name, &error))?, folder))
+        let wanted = self.known_servers().config(name, &config, place).await;
+        let started = McpServer::start(wanted.map_err(LookError::Before)?).await;
+        Ok((started.map_err(LookError::Server)?, folder))
     }
 
     /// Approves what a server says of its tools now.
@@ -286,7 +317,8 @@ impl Longrein {
     /// # Errors
     /// When it can't be looked at, or the approval can't be kept.
     pub async fn approve_server(&self, name: &str) -> Result<usize, AppError> {
-        let (server, _folder) = self.started(name).await?;
+        let started = self.started(name).await;
+        let (server, _folder) = started.map_err(|error| error.into_error(name))?;
         let definitions = server.definitions();
         server.close().await;
         let mut approved = Approved::read(&self.paths().data)?;
@@ -306,7 +338,9 @@ impl Longrein {
     ) -> Result<(), AppError> {
         let sign_in = self.sign_in_of(name).await?;
         let signed_in = sign_in.sign_in(None, browser).await;
-        signed_in.map_err(|error| of_sign_in(name, &error))
+        signed_in.map_err(|error| of_sign_in(name, &error))?;
+        self.known_servers().looks().forget(name);
+        Ok(())
     }
 
     /// Forgets the person's sign-in; `false` when there was none.
@@ -315,6 +349,7 @@ impl Longrein {
     /// When it can't be forgotten.
     pub async fn sign_out_of_server(&self, name: &str) -> Result<bool, AppError> {
         let signed_out = self.sign_in_of(name).await?.sign_out().await;
+        self.known_servers().looks().forget(name);
         signed_out.map_err(|error| AppError::new(AppErrorCode::Io, error.to_string(), ""))
     }
 
@@ -357,6 +392,7 @@ impl Longrein {
     /// As [`config::set_server`].
     pub fn add_server(&self, name: &str, server: &McpConfig) -> Result<(), AppError> {
         self.take_config(config::set_server(&self.paths().data, name, server)?);
+        self.known_servers().looks().forget(name);
         Ok(())
     }
 
@@ -370,6 +406,7 @@ impl Longrein {
             self.sign_out_of_server(name).await?;
         }
         self.take_config(config::remove_server(&self.paths().data, name)?);
+        self.known_servers().looks().forget(name);
         let mut approved = Approved::read(&self.paths().data)?;
         approved.forget(name);
         approved.write(&self.paths().data)

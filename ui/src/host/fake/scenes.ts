@@ -2,6 +2,7 @@ import type { AgentLine, FileLine, FormatLine, KnownProvider, ModelLine, RuleLin
 import { HostError } from '../host';
 import { noKeychain, place, someKeys, type FakeKeys } from './keys';
 import { accepting, answered, asking, finished, handedOff, heavy, LEDGER, midway, opening, PATH, plan, QUESTION, SOURCES, spent, spentMoney, spliced, STANDING_RULES, STREAMED, uncertain, waiting } from './research';
+import { FakeServers, hugeServer } from './servers';
 import { loading, someSkills } from './skills';
 import { NOW, Story } from './story';
 
@@ -14,6 +15,7 @@ export interface Scene {
   models: ModelLine[];
   settings: Settings;
   keys: FakeKeys;
+  servers: FakeServers;
   files: FileLine[];
   /** Rows that a snapshot leaves to be paged. */
   held: Map<string, number>;
@@ -67,6 +69,7 @@ export function emptyScene(): Scene {
       version: '0.1.0',
     },
     keys: someKeys(),
+    servers: new FakeServers([]),
     files: [
       { path: PATH, bytes: 21_480, media_type: 'text/html', artifact: true },
       { path: 'measurements.csv', bytes: 3_120, media_type: 'text/csv', artifact: false },
@@ -205,6 +208,10 @@ export const SCENES: Record<string, () => Scene> = {
   paged: () => ({ ...withStories(hugeStory('01JE7', 5_000)), held: new Map([['01JE7', 3_000]]) }),
   long: () => withStories(longWords('01JE7')),
   unreadable: () => withStories(unreadable('01JE7')),
+  servers: () => ({ ...emptyScene(), servers: new FakeServers() }),
+  'servers-slow': () => ({ ...emptyScene(), servers: new FakeServers(undefined, null, true) }),
+  'servers-huge': () => ({ ...emptyScene(), servers: new FakeServers([hugeServer()], 'MCP servers are not confined on this machine: bubblewrap (bwrap) is not installed. Install it so that they see neither the data folder nor the session bus.') }),
+  'servers-unreadable': () => ({ ...emptyScene(), refusals: new Map([['listServers', new HostError('io', 'config.toml can’t be read: line 3 has no closing quote.', 'Mend the line; nothing is written to the file until it can be read.')]]) }),
   'keys-empty': () => ({ ...withKeys((keys) => Object.assign(keys, { kept: {}, variables: {}, granted: {} })), settings: { ...emptyScene().settings, providers: [] } }),
   'keys-unavailable': () => withKeys((keys) => Object.assign(keys, { place: noKeychain(), kept: {} })),
   'keys-locked': () => withKeys((keys) => (keys.place = place('file', { standing: 'locked' }))),

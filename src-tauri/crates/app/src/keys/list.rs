@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::place::KeyPlace;
 use super::{Keys, PASSPHRASE_VARIABLE};
 use crate::config::{Config, EnvValue, ProviderConfig};
+use crate::mcp::{EnvMissing, GrantSource};
 
 /// All keys of this machine, as they may be shown.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -137,6 +138,46 @@ impl Keys {
             kept: is_seen.then(|| u32::try_from(count).unwrap_or(u32::MAX)),
             keys,
         }
+    }
+}
+
+impl Keys {
+    /// What the servers of a configuration are to be given and what is not there, by server. Of a
+    /// place that is locked nothing is said to be missing.
+    pub(crate) async fn missing_of_servers(
+        &self,
+        config: &Config,
+    ) -> BTreeMap<String, BTreeSet<EnvMissing>> {
+        let mut missing: BTreeMap<String, BTreeSet<EnvMissing>> = BTreeMap::new();
+        let is_granted = config.mcp.values().any(|server| {
+            let mut values = server.values();
+            values.any(|value| !matches!(value, EnvValue::Plain(_)))
+        });
+        if !is_granted {
+            return missing;
+        }
+        let kept = match self.place().await.standing {
+            Some(Standing::Ready) => self.store().names().await.ok(),
+            _ => None,
+        };
+        for (name, server) in &config.mcp {
+            for value in server.values() {
+                let (from, wanted) = match value {
+                    EnvValue::Variable(variable) if (self.inner.variable)(variable).is_none() => {
+                        (GrantSource::Variable, variable.clone())
+                    }
+                    EnvValue::Secret(secret)
+                        if kept.as_ref().is_some_and(|kept| !kept.contains(secret)) =>
+                    {
+                        (GrantSource::Secret, secret.to_string())
+                    }
+                    _ => continue,
+                };
+                let gap = EnvMissing { from, name: wanted };
+                missing.entry(name.clone()).or_default().insert(gap);
+            }
+        }
+        missing
     }
 }
 

@@ -110,6 +110,11 @@ impl Approved {
         self.servers.insert(server.to_owned(), tools.collect());
     }
 
+    /// How many tools of a server were approved; `None` when it was never met.
+    pub(super) fn count(&self, server: &str) -> Option<usize> {
+        self.servers.get(server).map(BTreeMap::len)
+    }
+
     pub(super) fn forget(&mut self, server: &str) {
         self.servers.remove(server);
     }

@@ -15,6 +15,8 @@ pub struct Preset {
     pub what: &'static str,
     /// What else is needed; may be empty.
     pub needs: &'static str,
+    /// The program that has to be on this machine; empty where none is needed.
+    pub program: &'static str,
     how: How,
 }
 
@@ -34,6 +36,7 @@ pub const PRESETS: &[Preset] = &[
         name: "exa",
         what: "searches the web and reads pages",
         needs: "a key (longrein keys set exa) or a sign-in (longrein mcp login exa)",
+        program: "",
         how: How::Address {
             url: "https://mcp.exa.ai/mcp",
             key_header: Some("x-api-key"),
@@ -43,6 +46,7 @@ pub const PRESETS: &[Preset] = &[
         name: "github",
         what: "reads and changes repositories, issues and pull requests",
         needs: "a sign-in (longrein mcp login github)",
+        program: "",
         how: How::Address {
             url: "https://api.githubcopilot.com/mcp/",
             key_header: None,
@@ -52,30 +56,35 @@ pub const PRESETS: &[Preset] = &[
         name: "filesystem",
         what: "reads and writes files of the run's workspace",
         needs: "Node.js (npx)",
+        program: "Node.js (npx)",
         how: How::Program(&["npx", "-y", "@modelcontextprotocol/server-filesystem", "."]),
     },
     Preset {
         name: "memory",
         what: "keeps a graph of what was learnt",
         needs: "Node.js (npx)",
+        program: "Node.js (npx)",
         how: How::Program(&["npx", "-y", "@modelcontextprotocol/server-memory"]),
     },
     Preset {
         name: "git",
         what: "reads and changes git repositories",
         needs: "uv (uvx)",
+        program: "uv (uvx)",
         how: How::Program(&["uvx", "mcp-server-git"]),
     },
     Preset {
         name: "time",
         what: "tells the time and converts between zones",
         needs: "uv (uvx)",
+        program: "uv (uvx)",
         how: How::Program(&["uvx", "mcp-server-time"]),
     },
     Preset {
         name: "playwright",
         what: "drives a browser",
         needs: "Node.js (npx) and a browser",
+        program: "Node.js (npx) and a browser",
         how: How::Program(&["npx", "-y", "@playwright/mcp", "--headless", "--isolated"]),
     },
 ];
