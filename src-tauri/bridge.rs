@@ -156,13 +156,7 @@ pub fn builder() -> tauri_specta::Builder<tauri::Wry> {
             window::quit,
             window::window_ready,
         ])
-        .events(collect_events![
-            QuitAsked,
-            OpenRun,
-            SkillOffered,
-            DropHovers,
-            SkillsChanged,
-        ])
+        .events(collect_events![QuitAsked, OpenRun, SkillOffered, DropHovers, SkillsChanged])
 }
 
 #[cfg(test)]

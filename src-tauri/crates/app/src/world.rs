@@ -11,15 +11,16 @@ use longrein_core::policy::grant_place;
 use longrein_core::run::Run;
 use longrein_keys::Masker;
 use longrein_mcp::McpServer;
-use longrein_protocol::agent::{AgentSpec, ToolSettings};
+use longrein_protocol::agent::AgentSpec;
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::{BlobHash, RunId, ToolSpec};
 use longrein_runtime::ports::{BlobRead, LiveText, Model, ModelError, Tool, Verifier};
 use longrein_runtime::world::{
     ModelFacts, NewSnapshot, OnDisk, SkillSeen, SnapshotOf, ToolBox, Unavailable, World, standing,
 };
-use longrein_store::file_system::make_private_folder;
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
+
+use granted::{boxed, with_settings};
 
 use crate::agents::expand_home;
 use crate::config::{Config, Current, EnvValue, McpConfig};
@@ -252,24 +253,6 @@ fn servers_of(agent: &AgentSpec) -> Vec<String> {
     names
 }
 
-/// What the agent's file says of a tool, over what the tool says of itself.
-fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>) -> ToolSpec {
-    let Some(settings) = settings.cloned() else {
-        return spec;
-    };
-    spec.effect = settings.effect.unwrap_or(spec.effect);
-    spec.repeat = settings.repeat.unwrap_or(spec.repeat);
-    spec.result_tokens = settings.result_tokens.unwrap_or(spec.result_tokens);
-    if let Some(seconds) = settings.timeout_seconds {
-        spec.timeout_ms = seconds.saturating_mul(MS_PER_SECOND);
-    }
-    spec.recovery = settings.recovery.unwrap_or(spec.recovery);
-    spec.path_arguments = settings.paths.unwrap_or(spec.path_arguments);
-    spec.reach.urls = settings.urls.unwrap_or(spec.reach.urls);
-    spec.reach.commands = settings.commands.unwrap_or(spec.reach.commands);
-    spec
-}
-
 /// The variables of our environment and the kept secrets that a server is given; each is a secret
 /// that it is granted.
 fn secrets_of(config: &Config, server: &str) -> Vec<String> {
@@ -283,18 +266,6 @@ fn secrets_of(config: &Config, server: &str) -> Vec<String> {
     variables.sort();
     variables.dedup();
     variables
-}
-
-/// The tools in the order of their grants. One that can't be offered is left out.
-fn boxed(mut granted: Vec<(usize, Arc<dyn Tool>, ToolSpec)>) -> ToolBox {
-    granted.sort_by_key(|(place, ..)| *place);
-    let mut tools = ToolBox::default();
-    for (_, tool, spec) in granted {
-        if let Err(error) = tools.add(tool, spec) {
-            tracing::warn!("{error}");
-        }
-    }
-    tools
 }
 
 #[async_trait::async_trait]
@@ -311,16 +282,7 @@ impl World for AppWorld {
         let Some(agent) = run.agent() else {
             return Ok(ToolBox::default());
         };
-        if run
-            .created
-            .as_ref()
-            .is_some_and(|created| created.root.is_some())
-        {
-            make_private_folder(&workspace_of(run)).map_err(|error| Unavailable {
-                message: format!("The folder of the child can't be made: {error}."),
-                remedy: "Check that the workspace can be written.".to_owned(),
-            })?;
-        }
+        granted::make_childs_folder(run)?;
         let library = self.library(agent)?;
         let config = self.config.get();
         let root = run.created.as_ref().and_then(|created| created.root);
@@ -501,5 +463,6 @@ fn no_run() -> Unavailable {
     }
 }
 
+mod granted;
 #[cfg(test)]
 mod tests;

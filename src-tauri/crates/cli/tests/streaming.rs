@@ -33,7 +33,15 @@ fn normal(events: Vec<Value>) -> Vec<Value> {
 }
 
 fn normal_value(value: Value, key: &str, names: &mut HashMap<String, String>) -> Value {
-    const DIFFER: &[&str] = &["run", "at", "latency_ms", "workspace", "body_sha256", "key"];
+    const DIFFER: &[&str] = &[
+        "run",
+        "at",
+        "latency_ms",
+        "workspace",
+        "body_sha256",
+        "key",
+        "files",
+    ];
     match value {
         _ if DIFFER.contains(&key) => Value::Null,
         Value::String(id) if key == "action" => {

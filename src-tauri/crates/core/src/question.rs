@@ -19,6 +19,11 @@ pub const DISMISS: &str = "dismiss";
 /// The word by which a person agrees to visit a page, or says that they did.
 pub const VISITED: &str = "visited";
 
+/// A value does not fit its field: what it has to be.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("has to be {0}")]
+pub struct Misfit(pub String);
+
 /// What is wrong with a field of an answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mistake {
@@ -80,7 +85,8 @@ pub fn read(wants: &Wants, text: &str) -> Result<Reply, Vec<Mistake>> {
     let values = match (serde_json::from_str(text), fields.as_slice()) {
         (Ok(Value::Object(values)), _) => values,
         (_, [only]) => {
-            let value = typed(only, text).map_err(|why| vec![Mistake::of(only, why)])?;
+            let value =
+                typed(only, text).map_err(|why| vec![Mistake::of(only, why.to_string())])?;
             value
                 .map(|value| (only.name.clone(), value))
                 .into_iter()
@@ -137,7 +143,8 @@ pub fn checked(
         let given = values.get(&field.name).filter(|value| !value.is_null());
         match (given.cloned(), &field.default) {
             (Some(value), _) => {
-                if let Err(why) = fits(field, &value) {
+                if let Err(Misfit(right)) = fits(field, &value) {
+                    let why = format!("has to be {right}");
                     mistakes.push(Mistake::of(field, why));
                 }
             }
@@ -168,7 +175,7 @@ pub fn checked(
 }
 
 /// Whether a value may stand in a field.
-fn fits(field: &Field, value: &Value) -> Result<(), String> {
+fn fits(field: &Field, value: &Value) -> Result<(), Misfit> {
     let fitting = match (&field.kind, value) {
         (FieldKind::Text { .. }, Value::String(text)) => text_fits(&field.kind, text),
         (FieldKind::Number { .. }, Value::Number(number)) => {
@@ -181,7 +188,7 @@ fn fits(field: &Field, value: &Value) -> Result<(), String> {
     };
     match fitting {
         true => Ok(()),
-        false => Err(format!("has to be {}", hint(field))),
+        false => Err(Misfit(hint(field))),
     }
 }
 

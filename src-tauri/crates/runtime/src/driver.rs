@@ -11,7 +11,7 @@ use longrein_protocol::event::{
 };
 use longrein_protocol::gate::Actor;
 use longrein_protocol::source::CriterionResult;
-use longrein_protocol::{ActionId, Body, Event, RunId};
+use longrein_protocol::{ActionId, Event, RunId};
 use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
 use tokio::sync::mpsc;
 
@@ -454,17 +454,6 @@ impl Driver {
                 arguments: call.arguments,
                 error: error.to_string(),
             }),
-        }
-    }
-
-    /// A body that may still wait for its commit, as text in place.
-    pub(crate) fn body_at_hand(&self, body: &Body) -> Body {
-        let Body::Blob { blob, .. } = body else {
-            return body.clone();
-        };
-        match self.blobs.iter().find(|kept| kept.hash == *blob) {
-            Some(kept) => Body::Text(String::from_utf8_lossy(&kept.bytes).into_owned()),
-            None => body.clone(),
         }
     }
 

@@ -158,6 +158,17 @@ impl Driver {
         Ok((action.tool.clone(), call))
     }
 
+    /// A body that may still wait for its commit, as text in place.
+    pub(crate) fn body_at_hand(&self, body: &Body) -> Body {
+        let Body::Blob { blob, .. } = body else {
+            return body.clone();
+        };
+        match self.blobs.iter().find(|kept| kept.hash == *blob) {
+            Some(kept) => Body::Text(String::from_utf8_lossy(&kept.bytes).into_owned()),
+            None => body.clone(),
+        }
+    }
+
     /// The arguments of an action, an object.
     pub(crate) async fn arguments(&self, body: &Body) -> Result<serde_json::Value, DriveError> {
         let text = wire::body_text(&*self.ports.log, &self.body_at_hand(body)).await?;

@@ -184,10 +184,11 @@ impl Tool for FakeTool {
         self.held(true).await;
         for question in &self.questions {
             let answer = tokio::select! {
-                answer = call.person.ask(question.clone()) => answer,
+                biased;
                 () = call.cancel.cancelled() => {
                     return Err(ToolError::uncertain("It was stopped while its server asked."));
                 }
+                answer = call.person.ask(question.clone()) => answer,
             };
             self.answers
                 .lock()

@@ -121,7 +121,7 @@ impl Desk<'_> {
                 Err(why) => {
                     let mistake = Mistake {
                         field: field.title.clone(),
-                        why,
+                        why: why.to_string(),
                     };
                     self.screen
                         .say(&text::plain(&question::in_words(&[mistake])));

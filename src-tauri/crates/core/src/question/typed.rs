@@ -4,19 +4,19 @@ use longrein_protocol::question::{Choice, Field, FieldKind, TextFormat};
 use serde_json::{Number, Value};
 use url::Url;
 
-use super::{fits, hint};
+use super::{Misfit, fits, hint};
 
 /// The value of a field from a typed line; `None` where the line is empty and the field may be
 /// left out. An empty line takes the default.
 ///
 /// # Errors
 /// What the line has to be.
-pub fn typed(field: &Field, line: &str) -> Result<Option<Value>, String> {
+pub fn typed(field: &Field, line: &str) -> Result<Option<Value>, Misfit> {
     let line = line.trim();
     if line.is_empty() {
         return match &field.default {
             Some(default) => Ok(Some(default.clone())),
-            None if field.required => Err(format!("has to be {}", hint(field))),
+            None if field.required => Err(Misfit(hint(field))),
             None => Ok(None),
         };
     }
@@ -31,7 +31,7 @@ pub fn typed(field: &Field, line: &str) -> Result<Option<Value>, String> {
             .collect::<Option<Vec<Value>>>()
             .map(Value::Array),
     };
-    let value = value.ok_or_else(|| format!("has to be {}", hint(field)))?;
+    let value = value.ok_or_else(|| Misfit(hint(field)))?;
     fits(field, &value)?;
     Ok(Some(value))
 }

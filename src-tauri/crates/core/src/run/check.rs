@@ -121,16 +121,10 @@ impl Run {
     }
 
     fn action_allows(&self, payload: &Payload, going: bool) -> Result<bool, Illegal> {
-        use ActionStage::{Allowed, Asked, Lost, Proposed, Questioned, Started, ToAsk, Uncertain};
+        use ActionStage::{Allowed, Asked, Lost, Proposed, Started, ToAsk, Uncertain};
         let name = payload.name();
         let stages = |id: &ActionId, allowed: &[ActionStage]| self.has_stage(name, id, allowed);
-        // What a person asks for is done in whatever state the run is, save a cancelled one.
-        let acts = |id: &ActionId| {
-            let person = self
-                .action(id)
-                .is_some_and(|action| action.by == Actor::Person);
-            going || (person && self.phase != Phase::Cancelled)
-        };
+        let acts = |id: &ActionId| self.acts(id, going);
         Ok(match payload {
             Payload::ActionProposed(proposed) => match proposed.by {
                 Actor::Model => going && self.proposes(&proposed.call),
@@ -150,6 +144,45 @@ impl Run {
             Payload::ChildFinished(finished) => self
                 .open_children()
                 .any(|child| child.run == finished.child),
+            Payload::QuestionAsked(_)
+            | Payload::QuestionAnswered(_)
+            | Payload::QuestionWithdrawn(_)
+            | Payload::QuestionRefused(_) => self.question_allows(payload, going)?,
+            Payload::ActionStarted(started) => {
+                let follows = self
+                    .action(&started.action)
+                    .is_some_and(|action| started.attempt == action.attempt + 1);
+                acts(&started.action) && follows && stages(&started.action, &[Allowed, Lost])?
+            }
+            Payload::ActionFinished(finished) => stages(&finished.action, &[Started, Allowed])?,
+            Payload::ActionLost(lost) => stages(&lost.action, &[Started])?,
+            Payload::ActionQueried(queried) => stages(&queried.action, &[Lost])?,
+            Payload::ActionUncertain(uncertain) => stages(&uncertain.action, &[Started, Lost])?,
+            Payload::ActionReconciled(reconciled) => {
+                stages(&reconciled.action, &[Uncertain, Lost])?
+            }
+            Payload::SourceCaptured(source) => stages(&source.action, &[Started])?,
+            Payload::SkillLoaded(loaded) => stages(&loaded.action, &[Started])?,
+            Payload::ArtifactPublished(artifact) => stages(&artifact.action, &[Started])?,
+            Payload::ActionCompensated(_) => true,
+            _ => false,
+        })
+    }
+
+    /// What a person asks for is done in whatever state the run is, save a cancelled one.
+    fn acts(&self, id: &ActionId, going: bool) -> bool {
+        let person = self
+            .action(id)
+            .is_some_and(|action| action.by == Actor::Person);
+        going || (person && self.phase != Phase::Cancelled)
+    }
+
+    fn question_allows(&self, payload: &Payload, going: bool) -> Result<bool, Illegal> {
+        use ActionStage::{Allowed, Questioned, Started};
+        let name = payload.name();
+        let stages = |id: &ActionId, allowed: &[ActionStage]| self.has_stage(name, id, allowed);
+        let acts = |id: &ActionId| self.acts(id, going);
+        Ok(match payload {
             Payload::QuestionAsked(asked) => match &asked.by {
                 None => going && stages(&asked.action, &[Allowed])?,
                 Some(question) => {
@@ -173,23 +206,6 @@ impl Run {
             Payload::QuestionRefused(refused) => {
                 acts(&refused.action) && stages(&refused.action, &[Started])?
             }
-            Payload::ActionStarted(started) => {
-                let follows = self
-                    .action(&started.action)
-                    .is_some_and(|action| started.attempt == action.attempt + 1);
-                acts(&started.action) && follows && stages(&started.action, &[Allowed, Lost])?
-            }
-            Payload::ActionFinished(finished) => stages(&finished.action, &[Started, Allowed])?,
-            Payload::ActionLost(lost) => stages(&lost.action, &[Started])?,
-            Payload::ActionQueried(queried) => stages(&queried.action, &[Lost])?,
-            Payload::ActionUncertain(uncertain) => stages(&uncertain.action, &[Started, Lost])?,
-            Payload::ActionReconciled(reconciled) => {
-                stages(&reconciled.action, &[Uncertain, Lost])?
-            }
-            Payload::SourceCaptured(source) => stages(&source.action, &[Started])?,
-            Payload::SkillLoaded(loaded) => stages(&loaded.action, &[Started])?,
-            Payload::ArtifactPublished(artifact) => stages(&artifact.action, &[Started])?,
-            Payload::ActionCompensated(_) => true,
             _ => false,
         })
     }

@@ -78,8 +78,6 @@ impl View {
             Payload::ChildFinished(finished) => self.child_finished(finished, content),
             Payload::SourceCaptured(captured) => self.captured(captured),
             Payload::SnapshotTaken(taken) => self.files_changed(event, taken),
-            // The card of the action says it.
-            Payload::SkillLoaded(_) => Vec::new(),
             // The panel shows these.
             Payload::RunCreated(_) | Payload::PlanUpdated(_) | Payload::ArtifactPublished(_) => {
                 Vec::new()
@@ -90,8 +88,8 @@ impl View {
             // A splice says it, or the notice or the handoff that follows.
             Payload::ModelAbandoned(_) => Vec::new(),
             Payload::LoopDetected(_) | Payload::BudgetExceeded(_) => Vec::new(),
-            // The end of the run, or the person's next words, say it.
-            Payload::TurnFinished(_) => Vec::new(),
+            // The end of the run, the person's next words or the action's card say it.
+            Payload::TurnFinished(_) | Payload::SkillLoaded(_) => Vec::new(),
         }
     }
 

@@ -104,7 +104,7 @@ fn help_tells_each_tool_with_its_arguments_their_types_and_what_it_does() {
         "max_results: 'int' = <not given>",
         "from_: 'str | None' = <not given>",
         "sites: 'list[str]' = <not given>",
-        "kind: 'Literal[\"web\", \"news\"]'",
+        "kind: \"Literal['web', 'news']\"",
         "exa: the 2 tools of exa",
         "list_files: Lists files.",
     ] {

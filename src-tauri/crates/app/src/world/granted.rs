@@ -1,0 +1,54 @@
+//! What a run is granted, as its tools are opened.
+
+use std::sync::Arc;
+
+use longrein_core::run::Run;
+use longrein_protocol::ToolSpec;
+use longrein_protocol::agent::ToolSettings;
+use longrein_runtime::ports::Tool;
+use longrein_runtime::world::{ToolBox, Unavailable};
+use longrein_store::file_system::make_private_folder;
+
+use super::{MS_PER_SECOND, workspace_of};
+
+/// Makes the folder of a child; that of a first run was made when it began.
+pub(super) fn make_childs_folder(run: &Run) -> Result<(), Unavailable> {
+    let created = run.created.as_ref();
+    if created.is_none_or(|created| created.root.is_none()) {
+        return Ok(());
+    }
+    make_private_folder(&workspace_of(run)).map_err(|error| Unavailable {
+        message: format!("The folder of the child can't be made: {error}."),
+        remedy: "Check that the workspace can be written.".to_owned(),
+    })
+}
+
+/// What the agent's file says of a tool, over what the tool says of itself.
+pub(super) fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>) -> ToolSpec {
+    let Some(settings) = settings.cloned() else {
+        return spec;
+    };
+    spec.effect = settings.effect.unwrap_or(spec.effect);
+    spec.repeat = settings.repeat.unwrap_or(spec.repeat);
+    spec.result_tokens = settings.result_tokens.unwrap_or(spec.result_tokens);
+    if let Some(seconds) = settings.timeout_seconds {
+        spec.timeout_ms = seconds.saturating_mul(MS_PER_SECOND);
+    }
+    spec.recovery = settings.recovery.unwrap_or(spec.recovery);
+    spec.path_arguments = settings.paths.unwrap_or(spec.path_arguments);
+    spec.reach.urls = settings.urls.unwrap_or(spec.reach.urls);
+    spec.reach.commands = settings.commands.unwrap_or(spec.reach.commands);
+    spec
+}
+
+/// The tools in the order of their grants. One that can't be offered is left out.
+pub(super) fn boxed(mut granted: Vec<(usize, Arc<dyn Tool>, ToolSpec)>) -> ToolBox {
+    granted.sort_by_key(|(place, ..)| *place);
+    let mut tools = ToolBox::default();
+    for (_, tool, spec) in granted {
+        if let Err(error) = tools.add(tool, spec) {
+            tracing::warn!("{error}");
+        }
+    }
+    tools
+}
