@@ -1085,15 +1085,6 @@ export type ReachedLimit = {
 	suggested: number,
 };
 
-/**  The same without the values. */
-export type Replied = 
-/**  They agreed. */
-"given" | 
-/**  They said no. */
-"declined" | 
-/**  They gave no answer. */
-"dismissed";
-
 /**  Whether an action whose outcome is unknown may be started again. */
 export type Repeat = 
 /**  Doing it twice is the same as doing it once. */
@@ -1104,6 +1095,15 @@ export type Repeat =
 "queryable" | 
 /**  Never by itself: a person is asked. */
 "once";
+
+/**  The same without the values. */
+export type Replied = 
+/**  They agreed. */
+"given" | 
+/**  They said no. */
+"declined" | 
+/**  They gave no answer. */
+"dismissed";
 
 /**  One fact of a review. */
 export type ReviewFact = {
@@ -1440,46 +1440,6 @@ export type Scope =
  */
 export type SecretName = string;
 
-/**  A question of a server: its words are untrusted. */
-export type ServerQuestionLine = {
-	/**  Its number within the action, which goes back with the answer; 0 for one that was refused. */
-	number: number,
-	/**  The server that asks. */
-	server: string,
-	/**  Its words; plain text. */
-	text: string,
-	/**
-	 *  The page that it wants visited, whole; empty for a form. It is opened only when the person
-	 *  says so, and never looked at before.
-	 */
-	url: string,
-	/**  The host of that page. */
-	host: string,
-	/**  The fields of its form, in order; none for a page. */
-	fields: FieldLine[],
-	/**  How far it is. */
-	state: ServerQuestionState,
-	/**  The values that were given, as JSON; empty until they were. */
-	answer: string,
-	/**  Why it was withdrawn or refused; else empty. */
-	why: string,
-};
-
-/**  How far a server's question is. */
-export type ServerQuestionState = 
-/**  It waits for the person. */
-"open" | 
-/**  The person answered. */
-"answered" | 
-/**  The person said no. */
-"declined" | 
-/**  The person gave no answer. */
-"dismissed" | 
-/**  It no longer matters. */
-"withdrawn" | 
-/**  Nobody was asked, since it asked for what nobody is asked for. */
-"refused";
-
 /**  Why a server could not be looked at. */
 export type ServerFailure = {
 	/**  What happened, in a sentence. */
@@ -1528,6 +1488,46 @@ export type ServerList = {
 	unconfined: string | null,
 };
 
+/**  A question of a server: its words are untrusted. */
+export type ServerQuestionLine = {
+	/**  Its number within the action, which goes back with the answer; 0 for one that was refused. */
+	number: number,
+	/**  The server that asks. */
+	server: string,
+	/**  Its words; plain text. */
+	text: string,
+	/**
+	 *  The page that it wants visited, whole; empty for a form. It is opened only when the person
+	 *  says so, and never looked at before.
+	 */
+	url: string,
+	/**  The host of that page. */
+	host: string,
+	/**  The fields of its form, in order; none for a page. */
+	fields: FieldLine[],
+	/**  How far it is. */
+	state: ServerQuestionState,
+	/**  The values that were given, as JSON; empty until they were. */
+	answer: string,
+	/**  Why it was withdrawn or refused; else empty. */
+	why: string,
+};
+
+/**  How far a server's question is. */
+export type ServerQuestionState = 
+/**  It waits for the person. */
+"open" | 
+/**  The person answered. */
+"answered" | 
+/**  The person said no. */
+"declined" | 
+/**  The person gave no answer. */
+"dismissed" | 
+/**  It no longer matters. */
+"withdrawn" | 
+/**  Nobody was asked, since it asked for what nobody is asked for. */
+"refused";
+
 /**  A server to add or to change. */
 export type ServerRequest = {
 	/**  Its name: letters, digits, `-` and `_`. */
@@ -1558,7 +1558,6 @@ export type ServerState =
 "changed" | 
 /**  It can't be started or reached. */
 "failed";
-
 
 /**  The settings as they stand. */
 export type Settings = {
