@@ -51,6 +51,14 @@ pub struct PythonFile {
     pub text: String,
 }
 
+/// A server's tools as a module of the package.
+struct Module<'t> {
+    name: String,
+    server: &'t str,
+    /// Each by its name within the server.
+    tools: Vec<(&'t str, &'t ToolSpec)>,
+}
+
 /// Whether a program may call a tool.
 pub fn is_callable(tool: &str) -> bool {
     !NOT_FROM_CODE.contains(&tool)
@@ -71,9 +79,13 @@ pub fn python_package(specs: &[ToolSpec]) -> Vec<PythonFile> {
         .into_iter()
         .map(|(name, spec)| (taken.python(name), spec))
         .collect();
-    let modules: Vec<(String, &str, Vec<(&str, &ToolSpec)>)> = servers
+    let modules: Vec<Module<'_>> = servers
         .into_iter()
-        .map(|(server, tools)| (taken.python(server), server, tools))
+        .map(|(server, tools)| Module {
+            name: taken.python(server),
+            server,
+            tools,
+        })
         .collect();
 
     let mut files = vec![
@@ -86,17 +98,17 @@ pub fn python_package(specs: &[ToolSpec]) -> Vec<PythonFile> {
             text: CALL.to_owned(),
         },
     ];
-    for (module, server, tools) in modules {
+    for module in modules {
         let mut taken = Names::default();
         let mut text = format!(
             "{}\n\nfrom __future__ import annotations\n\nfrom typing import Any, Literal\n\nfrom ._call import UNSET, call as _call\n",
-            literal(&format!("The tools of the server {server}."))
+            literal(&format!("The tools of the server {}.", module.server))
         );
-        for (name, spec) in tools {
+        for (name, spec) in module.tools {
             text.push_str(&function(&taken.python(name), spec));
         }
         files.push(PythonFile {
-            path: format!("{PACKAGE}/{module}.py"),
+            path: format!("{PACKAGE}/{}.py", module.name),
             text,
         });
     }
@@ -105,25 +117,27 @@ pub fn python_package(specs: &[ToolSpec]) -> Vec<PythonFile> {
 }
 
 /// The part of the package that is read first: what there is, and the tools that are no server's.
-fn front(
-    functions: &[(String, &ToolSpec)],
-    modules: &[(String, &str, Vec<(&str, &ToolSpec)>)],
-) -> String {
+fn front(functions: &[(String, &ToolSpec)], modules: &[Module<'_>]) -> String {
     let mut doc = String::from(
         "Tools that this program may call. Each call is decided and recorded like one of your own;\na refused or failed one raises ToolError. Long results come back as ResultFile.\n",
     );
     for (name, spec) in functions {
         let _ = write!(doc, "\n{name}: {}", first_line(&spec.description));
     }
-    for (module, server, tools) in modules {
-        let _ = write!(doc, "\n{module}: the {} tools of {server}", tools.len());
+    for Module {
+        name,
+        server,
+        tools,
+    } in modules
+    {
+        let _ = write!(doc, "\n{name}: the {} tools of {server}", tools.len());
     }
     let mut text = format!(
         "{}\n\nfrom __future__ import annotations\n\nfrom typing import Any, Literal\n\nfrom ._call import ResultFile, ToolError, UNSET, call as _call\n",
         literal(&doc)
     );
     if !modules.is_empty() {
-        let names: Vec<&str> = modules.iter().map(|(name, ..)| name.as_str()).collect();
+        let names: Vec<&str> = modules.iter().map(|module| module.name.as_str()).collect();
         let _ = writeln!(text, "from . import {}", names.join(", "));
     }
     for (name, spec) in functions {
