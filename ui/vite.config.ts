@@ -46,6 +46,8 @@ export default defineConfig(({ mode }) => {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       chunkSizeWarningLimit: 900,
+      // The gallery of components is for development and tests: it is never in the window's build.
+      ...(fake ? { rolldownOptions: { input: [here('./index.html'), here('./gallery.html')] } } : {}),
     },
     test: {
       environment: 'jsdom',

@@ -5,7 +5,9 @@ import answers from './answers.mjs';
 import approvals from './approvals.mjs';
 import artifacts from './artifacts.mjs';
 import conversation from './conversation.mjs';
+import gallery from './gallery.mjs';
 import keys from './keys.mjs';
+import narrow from './narrow.mjs';
 import runs from './runs.mjs';
 import servers from './servers.mjs';
 import settings from './settings.mjs';
@@ -20,7 +22,7 @@ const [server, browser] = [await serve(), await browse()];
 let passed = 0;
 const failed = [];
 
-for (const suite of [runs, conversation, approvals, answers, artifacts, settings, keys, servers, skills, shell, accessibility]) {
+for (const suite of [runs, conversation, approvals, answers, artifacts, settings, keys, servers, skills, shell, accessibility, narrow, gallery]) {
   for (const [name, test] of Object.entries(suite)) {
     if (!name.includes(wanted)) continue;
     const began = performance.now();

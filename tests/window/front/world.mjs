@@ -1,6 +1,6 @@
 // The front end on the fake host, served as the window serves it: with its policy, from one
 // origin, on a free port; and a Chromium that asks no other host for anything.
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -8,7 +8,9 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const { chromium } = createRequire(new URL('../../../ui/package.json', import.meta.url))('playwright-core');
+const require = createRequire(new URL('../../../ui/package.json', import.meta.url));
+const { chromium } = require('playwright-core');
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const ROOT = fileURLToPath(new URL('../../../out/front', import.meta.url));
 
@@ -67,7 +69,7 @@ export async function browse() {
  * Opens a scene in a page of its own. Errors of the page and breaches of its policy are gathered
  * in `faults`.
  */
-export async function openScene(context, address, scene, { hash = '#/runs', width = 1280, height = 800, theme = 'light', motion = 'reduce' } = {}) {
+export async function openScene(context, address, scene, { hash = '#/runs', width = 1280, height = 800, theme = 'light', motion = 'reduce', text = 1 } = {}) {
   const page = await context.newPage();
   const faults = [];
   page.on('pageerror', (error) => faults.push(String(error)));
@@ -77,6 +79,8 @@ export async function openScene(context, address, scene, { hash = '#/runs', widt
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme: theme, reducedMotion: motion });
   await page.goto(`${address}/?scene=${scene}${hash}`);
+  // What a person sees who asked for larger letters.
+  if (text !== 1) await page.evaluate((times) => (document.documentElement.style.fontSize = `${times * 100}%`), text);
   await page.evaluate(() => document.fonts.ready);
   return { page, faults };
 }
@@ -115,6 +119,16 @@ export const frames = (page) =>
     },
     [STILL_FRAMES, FRAMES_LIMIT],
   );
+
+/** The rules of the checker: WCAG to AA, and the contrast of text to AAA. */
+const RULES = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], rules: { 'color-contrast-enhanced': { enabled: true } }, iframes: false };
+
+/** What bars a person from the page as it stands, as the checker names it. */
+export async function barriers(page) {
+  await page.evaluate(axe);
+  const found = await page.evaluate((rules) => globalThis.axe.run(document, rules), RULES);
+  return found.violations.map((violation) => `${violation.id}: ${violation.nodes.map((node) => `${node.target.join(' ')} (${node.any[0]?.message ?? node.all[0]?.message ?? ''})`).slice(0, 4).join('; ')}`);
+}
 
 /** Fails when the page reported an error, a warning or a breach of its policy. */
 export function wellBehaved(faults) {

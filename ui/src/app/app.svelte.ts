@@ -39,7 +39,11 @@ export class App {
   run = $state.raw<RunModel | null>(null);
   palette = $state(false);
   shortcuts = $state(false);
-  inspector = $state(true);
+  /** Whether the inspector stands beside the conversation, and whether it lies over it. */
+  private beside = $state(true);
+  private over = $state(false);
+  /** Whether the window has no room for the inspector beside the conversation. */
+  narrow = $state(false);
   /** The source that the person asked to see; the inspector shows where it stands. */
   source = $state('');
   /** Set while the person is asked what quitting means for runs that work. */
@@ -125,8 +129,18 @@ export class App {
   }
 
   showSource(source: string): void {
-    this.inspector = true;
+    this.showInspector(true);
     this.source = source;
+  }
+
+  /** Whether the inspector is to be seen. In a narrow window it lies over the conversation, and only when asked for. */
+  get inspector(): boolean {
+    return this.narrow ? this.over : this.beside;
+  }
+
+  showInspector(shown: boolean): void {
+    if (this.narrow) this.over = shown;
+    else this.beside = shown;
   }
 
   /** Runs a request; a refusal becomes a message. Tells whether it went well. */

@@ -109,7 +109,7 @@ export const COMMANDS: readonly Command[] = [
       if (shown && artifact) app.router.go({ screen: 'artifact', run: shown.run, path: artifact.path });
     },
   },
-  { id: 'inspector', title: 'Show or hide the inspector', group: 'This run', icon: PanelRight, keys: 'I', also: 'panel plan budget sources', offered: (app) => app.run !== null, run: (app) => void (app.inspector = !app.inspector) },
+  { id: 'inspector', title: 'Show or hide the inspector', group: 'This run', icon: PanelRight, keys: 'I', also: 'panel plan budget sources', offered: (app) => app.run !== null, run: (app) => app.showInspector(!app.inspector) },
   { id: 'folder', title: 'Show the workspace folder', group: 'This run', icon: FolderOpen, also: 'files open', offered: (app) => app.run !== null, run: withRun((app, run) => app.host.openWorkspace(run)) },
   {
     id: 'copy-id',

@@ -49,6 +49,9 @@ const marked = new Marked({
     image({ text, href }) {
       return `<span class="picture">Picture not shown: ${escape(text || href)}</span>`;
     },
+    checkbox({ checked }) {
+      return `<input type="checkbox" disabled${checked ? ' checked' : ''} aria-label="${checked ? 'done' : 'open'}"> `;
+    },
     code({ text, lang }) {
       const name = (lang ?? '').split(/\s/)[0] ?? '';
       const label = name === '' ? '' : `<span class="language">${escape(name)}</span>`;

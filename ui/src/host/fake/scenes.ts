@@ -150,6 +150,13 @@ function unreadable(run: string): Story {
   return opening(run).state('unreadable', 'Row 34 of its log is damaged: its hash does not fit.', 'Everything before it can be read. Run longrein log check for the details.');
 }
 
+/** Delivered without a single citation, by an agent that sets no criteria. */
+function unverified(run: string): Story {
+  const story = midway(run).artifact('notes.html', 'Notes', []).stop('unverified', 'The agent sets no criteria, so nothing was checked.');
+  story.head.done_when = [];
+  return story;
+}
+
 function streaming(): Scene {
   const scene = withStories(midway('01JE7'));
   const after = midway('01JE7').answer(`${STREAMED[2]}ine.</p>\n\`\`\``).action({ tool: 'write_file', brief: 'index.html', outcome: '21 KB written', effect: 'workspace', latency_ms: 7 });
@@ -203,6 +210,12 @@ export const SCENES: Record<string, () => Scene> = {
   heavy: () => withStories(heavy('01JE7')),
   'heavy-silent': () => ({ ...withStories(heavy('01JE7')), silent: new Set(['askedArguments']) }),
   accepted: () => withStories(finished('01JE7')),
+  fresh: () => withStories(new Story('01JE7', QUESTION, { minutesAgo: 0 }).question(QUESTION)),
+  paused: () => withStories(midway('01JE7').stop('paused', 'Paused by you.', 'Resume it when you like.')),
+  failed: () => withStories(midway('01JE7').stop('failed', 'local/qwen3-32b refused the request: the model takes no tools.', 'Choose a model that takes tools, then ask again.')),
+  cancelled: () => withStories(midway('01JE7').stop('cancelled', 'Cancelled by you.')),
+  unverified: () => withStories(unverified('01JE7')),
+  bare: () => ({ ...withStories(waiting('01JE9')), servers: new FakeServers([]), rules: [], skills: { ...emptyScene().skills, skills: [] }, settings: { ...emptyScene().settings, providers: [] }, keys: { ...someKeys(), kept: {}, variables: {}, granted: {} } }),
   interrupted: () => withStories(midway('01JE7').state('interrupted', 'The app ended while it was at work.', 'Resume it: nothing is repeated.')),
   huge: () => withStories(hugeStory('01JE7', 5_000)),
   paged: () => ({ ...withStories(hugeStory('01JE7', 5_000)), held: new Map([['01JE7', 3_000]]) }),
