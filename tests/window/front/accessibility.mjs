@@ -1,5 +1,6 @@
 // Every state of every screen, in both themes: names, roles, contrast, motion, policy.
 import assert from 'node:assert/strict';
+import { pictured } from './pictures.mjs';
 import { barriers, frames, openScene, RUN, wellBehaved } from './world.mjs';
 
 const PLACES = {
@@ -37,27 +38,34 @@ const PLACES = {
   unreadable: RUN,
 };
 
+/** Those whose looks are compared: one for each kind of screen. */
+const COMPARED = new Set(['list', 'empty', 'bare', 'servers', 'streaming', 'waiting', 'asking', 'uncertain', 'accepting', 'spent', 'handed-off', 'accepted']);
+
 const suite = {};
 for (const theme of ['light', 'dark']) {
   for (const [scene, hash] of Object.entries(PLACES)) {
-    suite[`nothing bars a person from the scene ${scene}, ${theme}`] = async (world) => {
+    suite[`nothing bars a person from the scene ${scene}, and it looks as it should, ${theme}`] = async (world) => {
       const { page, faults } = await openScene(world.context, world.address, scene, { hash, theme });
       await page.locator('main, [data-testid=run-problem]').first().waitFor();
       if (scene === 'streaming') await page.evaluate(() => globalThis.fake.pass('01JE7'));
       await frames(page);
       assert.deepEqual(await barriers(page), []);
+      await pictured(page, `${scene}-${theme}`, COMPARED.has(scene));
       wellBehaved(faults);
     };
   }
   suite[`nothing bars a person from the dialogs and the page, ${theme}`] = async (world) => {
     const { page, faults } = await openScene(world.context, world.address, 'accepted', { hash: `${RUN}/artifact/index.html`, theme });
     await page.getByTestId('claim').first().waitFor();
+    await frames(page);
     assert.deepEqual(await barriers(page), []);
+    await pictured(page, `artifact-${theme}`, true);
     for (const [keys, dialog] of [['Control+k', 'palette'], ['?', 'shortcuts']]) {
       await page.keyboard.press(keys);
       await page.getByTestId(dialog).waitFor();
       await frames(page);
       assert.deepEqual(await barriers(page), []);
+      await pictured(page, `${dialog}-${theme}`, true);
       await page.keyboard.press('Escape');
       await page.getByTestId(dialog).waitFor({ state: 'detached' });
     }

@@ -126,7 +126,7 @@ export default {
     await card.locator('button').first().click();
     await card.getByTestId('said').getByText('approved with other arguments from the command line at 19:20').waitFor();
     await card.locator('pre', { hasText: 'A draft is up' }).waitFor();
-    await card.locator('pre.before', { hasText: 'First comparison is up!' }).waitFor();
+    await card.locator('pre', { hasText: 'First comparison is up!' }).waitFor();
     await card.getByTestId('undo').click();
     assert.deepEqual(await callsOf(page, 'undoAction'), []);
     await card.getByTestId('undo-confirm').click();

@@ -5,7 +5,36 @@ import { callsOf, frames, openScene, pass, RUN, wellBehaved } from './world.mjs'
 const atEnd = (page) => page.getByTestId('conversation').evaluate((view) => view.scrollHeight - view.scrollTop - view.clientHeight < 4);
 const rowsDrawn = (page) => page.locator('[data-testid=conversation] .slot').count();
 
+/** How far the end of the conversation is below the view. */
+const below = (page) => page.getByTestId('conversation').evaluate((view) => view.scrollHeight - view.scrollTop - view.clientHeight);
+
 export default {
+  'the end that is followed stays in view when what waits below it grows, and when the window changes': async (world) => {
+    const { page } = await openScene(world.context, world.address, 'waiting', { hash: RUN });
+    await page.getByTestId('approval').waitFor();
+    await frames(page);
+    assert.ok((await below(page)) <= 1);
+    await page.getByTestId('steer-input').fill('One line.\nAnother.\nAnd a third.');
+    await frames(page);
+    assert.ok((await below(page)) <= 1, `${await below(page)} px below after the field grew`);
+    await page.getByTestId('checks-all').last().click();
+    await frames(page);
+    assert.ok((await below(page)) <= 1, `${await below(page)} px below after the card grew`);
+    for (const [width, height] of [[1280, 640], [1000, 900], [820, 600]]) {
+      await page.setViewportSize({ width, height });
+      await frames(page);
+      assert.ok((await below(page)) <= 1, `${await below(page)} px below at ${width} × ${height}`);
+    }
+    // Heights come to be known in another order each time that a run is opened.
+    for (let time = 1; time <= 5; time += 1) {
+      const opened = await openScene(world.context, world.address, 'uncertain', { hash: RUN });
+      await opened.page.getByTestId('conversation').waitFor();
+      await frames(opened.page);
+      assert.ok((await below(opened.page)) <= 1, `${await below(opened.page)} px below at the ${time}. time`);
+      await opened.page.close();
+    }
+  },
+
   'streaming text is shown as it comes, closed at its end, and replaced by the row on disk': async (world) => {
     const { page, faults } = await openScene(world.context, world.address, 'streaming', { hash: RUN });
     await page.getByTestId('conversation').waitFor();

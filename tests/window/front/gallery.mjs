@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { TAKEN } from './pictures.mjs';
 import { barriers, frames, wellBehaved } from './world.mjs';
 
 /** The pictures of the last test run, for whoever looks. */
-const PICTURES = fileURLToPath(new URL('../../../target/gallery', import.meta.url));
+const PICTURES = join(TAKEN, 'gallery');
 
 async function open(world, theme, motion = 'reduce') {
   const page = await world.context.newPage();

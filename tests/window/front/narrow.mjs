@@ -71,6 +71,15 @@ suite['the inspector of a small window lies over the conversation, and only when
   await page.getByTestId('inspector').waitFor();
 };
 
+suite['the evidence of a page stays in view below it where it has no room beside'] = async (world) => {
+  const { page } = await openScene(world.context, world.address, 'accepted', { hash: `${RUN}/artifact/index.html`, width: 640, height: 400 });
+  await page.getByTestId('claim').first().waitFor();
+  await frames(page);
+  const [sheet, ledger] = [await page.getByTestId('artifact-frame').boundingBox(), await page.getByTestId('ledger').boundingBox()];
+  assert.ok(ledger.y >= sheet.y + sheet.height && ledger.y + ledger.height <= 400, `the page is at ${JSON.stringify(sheet)}, its evidence at ${JSON.stringify(ledger)}`);
+  assert.ok(sheet.height > 100 && ledger.height > 100);
+};
+
 suite['every answer to an approval is in view in the smallest window'] = async (world) => {
   const { page } = await openScene(world.context, world.address, 'waiting', { hash: RUN, width: 800, height: 600 });
   await page.getByTestId('approval').waitFor();

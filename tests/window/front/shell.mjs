@@ -46,6 +46,56 @@ export default {
     wellBehaved(faults);
   },
 
+  'what ended without a result is asked once more, with its agent and its words': async (world) => {
+    const { page, faults } = await openScene(world.context, world.address, 'failed', { hash: RUN });
+    await page.getByTestId('ask-again').click();
+    const field = page.getByTestId('start-question');
+    await field.waitFor();
+    assert.match(await field.inputValue(), /^Compare the three best open-source vector indexes/);
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), 'start-question');
+    assert.match(await page.getByTestId('start-agent').innerText(), /research/);
+    assert.deepEqual(await callsOf(page, 'startRun'), []);
+    // It is asked once: whoever comes back later finds an empty field.
+    await page.keyboard.press('Escape');
+    await page.goto(`${world.address}/?scene=failed#/settings`);
+    await page.getByTestId('settings').waitFor();
+    await page.getByTestId('rail-runs').click();
+    assert.equal(await field.inputValue(), '');
+    wellBehaved(faults);
+  },
+
+  'arguments, results, code and answers are copied as they are': async (world) => {
+    const { page, faults } = await openScene(world.context, world.address, 'accepted', { hash: RUN });
+    const card = page.getByTestId('tool-card').filter({ hasText: 'publish_artifact' }).last();
+    await card.locator('button').first().click();
+    await card.getByRole('button', { name: 'Copy arguments' }).click();
+    const answer = page.getByTestId('answer').filter({ hasText: 'The page is ready' });
+    await answer.hover();
+    await answer.getByRole('button', { name: 'Copy the answer' }).click();
+    const [[first], [second]] = await callsOf(page, 'copyText');
+    assert.deepEqual(JSON.parse(first), { query: 'index.html' });
+    assert.match(second, /^The page is ready\. The disk graph is the best of the three that \*\*fits one machine\*\*/);
+    assert.equal(await page.getByTestId('polite').innerText(), 'Copied.');
+    wellBehaved(faults);
+  },
+
+  'a message goes by itself, but not from under a hand': async (world) => {
+    const { page, faults } = await openScene(world.context, world.address, 'accepted', { hash: `${RUN}/artifact/index.html` });
+    await page.getByTestId('claim').first().waitFor();
+    await page.clock.install();
+    const toast = page.getByTestId('toast');
+    await page.getByTestId('artifact-save').click();
+    await toast.hover();
+    await page.clock.runFor(60_000);
+    assert.equal(await toast.count(), 1);
+    await page.mouse.move(10, 10);
+    await page.clock.runFor(4_000);
+    assert.equal(await toast.count(), 1);
+    await page.clock.runFor(2_000);
+    assert.equal(await toast.count(), 0);
+    wellBehaved(faults);
+  },
+
   'cancelling asks first': async (world) => {
     const { page, faults } = await openScene(world.context, world.address, 'streaming', { hash: RUN });
     await page.getByTestId('run-menu').click();

@@ -4,6 +4,7 @@ import { HostError, type Host } from '$host/host';
 import type { RunModel } from '$features/run/run.svelte';
 import { RunsModel } from '$features/runs/runs.svelte';
 import { SkillsModel } from '$features/skills/skills.svelte';
+import { provideClipboard } from '$shared/clipboard';
 import { Clock } from '$shared/clock.svelte';
 import { Router } from './route.svelte';
 import { applyTheme } from './theme';
@@ -18,11 +19,15 @@ export interface Toast {
 
 /** So many messages stand at once; older ones leave first. */
 const TOAST_LIMIT = 4;
-/** How long a message stands that reports no error. */
-const TOAST_MS = 5_000;
 
 /** A place that a shortcut can send the focus to. */
 export type FocusPlace = 'question' | 'steer' | 'approval' | 'words' | 'raise';
+
+/** A question that is to be asked once more. */
+export interface Again {
+  question: string;
+  agent: string;
+}
 
 /** What the whole window knows. Screens take it from the context. */
 export class App {
@@ -61,6 +66,7 @@ export class App {
   /** What a person has begun to write as an answer, by what it answers: leaving loses nothing. */
   readonly drafts = new Map<string, string>();
 
+  private again: Again | null = null;
   private places = new Map<FocusPlace, HTMLElement>();
   private lastToast = 0;
 
@@ -154,6 +160,27 @@ export class App {
     }
   }
 
+  /** Puts a text on the clipboard. */
+  async copy(text: string): Promise<boolean> {
+    const done = await this.doing(() => this.host.copyText(text));
+    if (done) this.polite = 'Copied.';
+    return done;
+  }
+
+  /** Takes what should be asked once more, if anything. */
+  takeAgain(): Again | null {
+    const again = this.again;
+    this.again = null;
+    return again;
+  }
+
+  /** Leads to the start box with a question that was asked before. */
+  askAgain(again: Again): void {
+    this.again = again;
+    this.router.go({ screen: 'runs' });
+    requestAnimationFrame(() => this.focus('question'));
+  }
+
   fail(thrown: unknown): undefined {
     const error = HostError.from(thrown);
     this.toast('bad', error.message, error.remedy);
@@ -161,9 +188,8 @@ export class App {
   }
 
   tell(words: string): void {
-    const id = this.toast('plain', words, '');
+    this.toast('plain', words, '');
     this.polite = words;
-    setTimeout(() => this.dismiss(id), TOAST_MS);
   }
 
   dismiss(id: number): void {
@@ -184,10 +210,9 @@ export class App {
     this.places.get(name)?.focus();
   }
 
-  private toast(tone: Toast['tone'], words: string, remedy: string): number {
+  private toast(tone: Toast['tone'], words: string, remedy: string): void {
     this.lastToast += 1;
     this.toasts = [...this.toasts, { id: this.lastToast, tone, words, remedy }].slice(-TOAST_LIMIT);
-    return this.lastToast;
   }
 }
 
@@ -195,6 +220,7 @@ const KEY = Symbol('app');
 
 export function provideApp(app: App): void {
   setContext(KEY, app);
+  provideClipboard((text) => app.copy(text));
 }
 
 export function useApp(): App {

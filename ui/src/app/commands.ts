@@ -14,6 +14,7 @@ import Pause from '@lucide/svelte/icons/pause';
 import Play from '@lucide/svelte/icons/play';
 import Plus from '@lucide/svelte/icons/plus';
 import Power from '@lucide/svelte/icons/power';
+import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
 import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
 import Sun from '@lucide/svelte/icons/sun';
@@ -21,6 +22,7 @@ import type { Component } from 'svelte';
 import { offersCancel, offersPause, offersResume, offersWords } from '$shared/states';
 import { isPressed, isTyping } from '$shared/keys';
 import type { App } from './app.svelte';
+import { SETTINGS_SECTIONS } from './route.svelte';
 
 export type CommandGroup = 'Go' | 'This run' | 'Window';
 
@@ -40,6 +42,12 @@ export interface Command {
 
 const always = () => true;
 const head = (app: App) => app.run?.head ?? null;
+
+/** What the run on the screen was asked first, where its first row is at hand. */
+function questionOf(app: App): string | null {
+  const first = app.run?.earlier === 0 ? app.run.rows[0]?.content : undefined;
+  return first?.kind === 'question' ? first.text : null;
+}
 
 /** The run on the screen in a deed; nothing happens when there is none. */
 function withRun(deed: (app: App, run: string) => Promise<unknown>): Command['run'] {
@@ -71,6 +79,9 @@ export const COMMANDS: readonly Command[] = [
   },
   { id: 'runs', title: 'Runs', group: 'Go', icon: ListTree, keys: 'Mod+1', also: 'list home', offered: always, run: (app) => app.router.go({ screen: 'runs' }) },
   { id: 'settings', title: 'Settings', group: 'Go', icon: Settings, keys: 'Mod+Comma', also: 'providers theme preferences', offered: always, run: (app) => app.router.go({ screen: 'settings' }) },
+  ...SETTINGS_SECTIONS.map(
+    ({ id, words }): Command => ({ id: `settings-${id}`, title: `Settings: ${words}`, group: 'Go', icon: Settings, offered: always, run: (app) => app.router.go({ screen: 'settings', section: id }) }),
+  ),
   { id: 'demo', title: 'Run the demo', group: 'Go', icon: CirclePlay, also: 'example offline', offered: always, run: (app) => app.startDemo() },
 
   { id: 'steer', title: 'Say something to the run', group: 'This run', icon: MessageSquareText, keys: 'S', also: 'steer turn', offered: inState(offersWords), run: (app) => app.focus('steer') },
@@ -121,6 +132,19 @@ export const COMMANDS: readonly Command[] = [
       await app.host.copyText(run);
       app.tell('The run’s id is on the clipboard.');
     }),
+  },
+  {
+    id: 'again',
+    title: 'Ask it again',
+    group: 'This run',
+    icon: RotateCcw,
+    also: 'repeat retry new run question',
+    // A child was asked by its parent, and not in words for a start.
+    offered: (app) => inState((state) => !offersCancel(state))(app) && head(app)?.parent === '' && questionOf(app) !== null,
+    run: (app) => {
+      const [shown, question] = [head(app), questionOf(app)];
+      if (shown && question !== null) app.askAgain({ question, agent: shown.agent });
+    },
   },
   { id: 'cancel', title: 'Cancel the run', group: 'This run', icon: CircleSlash, also: 'stop end', offered: inState(offersCancel), run: (app) => void (app.cancelling = true) },
 

@@ -36,6 +36,16 @@ fn main() {
 
 The end [S3: "exact words"].`;
 
+it('says which blocks are nothing but code, as it was written', () => {
+  const blocks = markdown('One `word`.\n\n```html\n<b>bold</b>\n```\n');
+  expect(blocks.map((block) => block.code)).toEqual([null, '<b>bold</b>']);
+});
+
+it('names the boxes of a list of tasks', () => {
+  const html = markdown('- [x] read\n- [ ] write').map((block) => block.html).join('');
+  expect(html.match(/aria-label="[a-z]+"/g)).toEqual(['aria-label="done"', 'aria-label="open"']);
+});
+
 describe('Markdown of a model', () => {
   it('draws the same blocks whether it came letter by letter or at once', () => {
     const stream = new MarkdownStream();

@@ -11,6 +11,8 @@ import remend from 'remend';
 export interface MarkdownBlock {
   raw: string;
   html: string;
+  /** The text of a block that is nothing but code. */
+  code: string | null;
 }
 
 /** So many blocks at the end may still change when more text arrives. */
@@ -95,7 +97,7 @@ function sanitized(html: string): string {
 }
 
 function rendered(token: Token): MarkdownBlock {
-  return { raw: token.raw, html: sanitized(marked.parser([token])) };
+  return { raw: token.raw, html: sanitized(marked.parser([token])), code: token.type === 'code' ? String((token as Tokens.Code).text) : null };
 }
 
 /** The blocks of a text that grows at its end. */
@@ -147,7 +149,7 @@ function firstOpen(tokens: readonly Token[]): number {
 /** An open block, with its markers closed so that half of a word is not shown as its syntax. */
 function closed(token: Token): MarkdownBlock {
   if (token.type === 'code') return rendered(token);
-  return { raw: token.raw, html: sanitized(marked.parser(marked.lexer(remend(token.raw, { linkMode: 'text-only' })))) };
+  return { raw: token.raw, html: sanitized(marked.parser(marked.lexer(remend(token.raw, { linkMode: 'text-only' })))), code: null };
 }
 
 /** A finished text in one go. */

@@ -37,7 +37,8 @@ export function knotsOf(rows: readonly Row[], state: RunState): ReinKnot[] {
   knots.forEach((entry, index) => {
     if (entry.knot.shape !== 'break' || entry.knot.tone !== 'waiting') return;
     entry.open = isAsked(rows[entry.place]) || (index === knots.length - 1 && state !== 'running');
-    if (!entry.open) entry.knot = { ...entry.knot, tone: 'plain' };
+    // What was closed is a part of the line; a pause is open, but asks nothing of anybody.
+    if (!entry.open || state === 'paused') entry.knot = { ...entry.knot, tone: 'plain' };
   });
   return knots;
 }
