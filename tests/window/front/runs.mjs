@@ -3,6 +3,31 @@ import assert from 'node:assert/strict';
 import { callsOf, openScene, RUN, wellBehaved } from './world.mjs';
 
 export default {
+  'the arrow keys go from run to run, and the focus lands on the screen that was opened': async (world) => {
+    const { page, faults } = await openScene(world.context, world.address, 'list');
+    const rows = page.getByTestId('run-row');
+    await rows.first().focus();
+    const at = () => page.evaluate(() => document.activeElement.dataset.run ?? document.activeElement.tagName);
+    const names = await rows.evaluateAll((all) => all.map((row) => row.dataset.run));
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await at(), names[2]);
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await at(), names[1]);
+    await page.keyboard.press('End');
+    assert.equal(await at(), names.at(-1));
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await at(), names[0]);
+    await page.keyboard.press('Enter');
+    await page.getByTestId('conversation').waitFor();
+    assert.equal(await at(), 'H1');
+    // A single letter still works from there, and what is typed into keeps the focus.
+    await page.keyboard.press('s');
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), 'steer-input');
+    wellBehaved(faults);
+  },
+
   'the first start offers the demo, which can be followed to its page': async (world) => {
     const { page, faults } = await openScene(world.context, world.address, 'empty');
     await page.getByTestId('run-demo').click();

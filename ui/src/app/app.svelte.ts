@@ -206,6 +206,17 @@ export class App {
     };
   }
 
+  /** An attachment for the heading of a screen: the focus that a screen took away with it lands here. */
+  landing = (heading: HTMLElement): void => {
+    heading.tabIndex = -1;
+    this.land(heading);
+  };
+
+  /** Gives the focus to a heading after the person went somewhere, unless something has it. */
+  land(heading: HTMLElement | undefined): void {
+    if (this.router.moved && document.activeElement === document.body) heading?.focus({ preventScroll: true });
+  }
+
   focus(name: FocusPlace): void {
     this.places.get(name)?.focus();
   }

@@ -58,14 +58,20 @@ function decoded(part: string): string {
 
 export class Router {
   current = $state.raw<Route>(parseRoute(location.hash));
+  /** Whether the person went anywhere since the window was opened. */
+  moved = false;
 
   start(): () => void {
-    const follow = () => (this.current = parseRoute(location.hash));
+    const follow = () => {
+      this.moved = true;
+      this.current = parseRoute(location.hash);
+    };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }
 
   go(route: Route): void {
+    this.moved = true;
     location.hash = routeHash(route);
     this.current = route;
   }

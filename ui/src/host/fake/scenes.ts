@@ -124,6 +124,7 @@ function withStories(...stories: Story[]): Scene {
 /** A run of so many rows, told without end. */
 export function hugeStory(run: string, rows: number): Story {
   const story = opening(run, 'Every measurement in the archive, page by page');
+  Object.assign(story.head, { steps: { ...story.head.steps, limit: 20_000 }, tokens_in: { ...story.head.tokens_in, limit: 80_000_000 }, working_seconds: { ...story.head.working_seconds, limit: 86_400 }, money: { ...story.head.money, limit_micro: 90_000_000 } });
   for (let page = 1; story.rows.length < rows; page += 1) {
     story.action({ tool: 'read_source', brief: `S1, page ${page}`, outcome: `${400 + (page % 90)} words`, trust: 'untrusted', sources: ['S1'], latency_ms: 12 + (page % 40), result: 'One page of text.' });
     if (page % 9 === 0) story.answer(`Page ${page} names ${page % 5} measurements. They are kept in \`measurements.csv\` [S1].`);
