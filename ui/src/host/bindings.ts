@@ -853,6 +853,19 @@ export type Limits = {
 	money_micro?: number | null,
 };
 
+/**
+ *  What a running action shows of itself. It is not committed: the action's row says what came of
+ *  it.
+ */
+export type LiveRow = {
+	/**  The key of the action's row. */
+	key: string,
+	/**  What it is doing, in a few words; may be empty. */
+	doing: string,
+	/**  The last part of its output; may be empty. */
+	output: string,
+};
+
 /**  Something that is counted against a limit. */
 export type Meter = {
 	/**  How much is known to be used. */
@@ -1840,6 +1853,10 @@ change: ViewChange } |
 text: string; 
 /**  The reasoning so far. */
 thinking: string } | 
+/**  What running actions show of themselves: all of those that show something, each time. */
+{ kind: "acting"; 
+/**  One for each of them. */
+actions: LiveRow[] } | 
 /**  The run can't be shown any further. */
 { kind: "problem"; 
 /**  What happened and what can be done. */

@@ -50,6 +50,8 @@ pub struct Config {
     pub skills: SkillsConfig,
     /// Pages of the web.
     pub web: WebConfig,
+    /// What commands run in.
+    pub sandbox: SandboxConfig,
     /// The window.
     pub ui: UiConfig,
 }
@@ -139,6 +141,16 @@ pub struct WebConfig {
     /// Hosts whose `robots.txt` is left aside: `example.org`, or `*.example.org` for it and those
     /// beneath it.
     pub ignore_robots: Vec<String>,
+}
+
+/// What commands run in, `[sandbox]`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SandboxConfig {
+    /// The container engine: an address, the path of a socket, or `bubblewrap` for none. Absent:
+    /// the first that is found.
+    pub engine: Option<String>,
+    /// Another base of the image that ships than the pinned one.
+    pub base: Option<String>,
 }
 
 /// One MCP server, `[mcp.NAME]`.

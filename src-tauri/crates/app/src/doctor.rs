@@ -1,5 +1,7 @@
 //! What Longrein depends on, with state and remedy.
 
+mod sandbox;
+
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -184,6 +186,7 @@ impl Longrein {
         findings.extend(self.policy());
         findings.push(keys_finding(&self.keys().list().await));
         findings.push(self.skill_finding());
+        findings.push(self.sandbox().await);
         findings.extend(self.servers());
         findings.extend(self.model_servers().await);
         for name in self.config().providers.keys() {

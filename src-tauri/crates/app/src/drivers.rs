@@ -107,6 +107,7 @@ impl Longrein {
         let (lock, fence) = TreeLock::acquire(&self.inner.store, tree)
             .await
             .map_err(|error| of_lock(run, error))?;
+        self.reap_boxes().await;
         let past = history::load(&self.inner.store, tree).await?;
         if let Some(damage) = past.damage {
             return Err(AppError::new(
@@ -203,8 +204,9 @@ impl Longrein {
             };
             alarm.abort();
             let ended = how_it_ended(&driver, failure);
+            let first = driver.run().clone();
             drop(driver);
-            app.inner.world.close(run).await;
+            app.inner.world.close(run, &first).await;
             app.inner.live.end(run);
             drop(lock);
             app.inner.drivers.with(|driven| driven.driving.remove(&run));

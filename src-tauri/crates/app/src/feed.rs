@@ -1,8 +1,10 @@
 //! What a window shows of a run: a snapshot, then changes, never a gap.
 
 use longrein_core::view::{self, View};
-use longrein_protocol::view::{ROWS_IN_A_SNAPSHOT, RunHead, RunState, ViewChange, ViewUpdate};
-use longrein_protocol::{Body, Event, RunId};
+use longrein_protocol::view::{
+    LiveRow, ROWS_IN_A_SNAPSHOT, RunHead, RunState, ViewChange, ViewUpdate,
+};
+use longrein_protocol::{ActionId, Body, Event, RunId};
 use longrein_runtime::wire;
 use longrein_store::Store;
 use std::collections::HashMap;
@@ -11,6 +13,7 @@ use std::time::Duration;
 use crate::Longrein;
 use crate::error::AppError;
 use crate::follow::{Followed, Follower};
+use crate::live::Shown;
 
 /// Events that are folded into one change at most.
 const EVENTS_IN_A_CHANGE: usize = 512;
@@ -87,6 +90,9 @@ impl ViewFeed {
                 text: live.text,
                 thinking: live.thinking,
             }),
+            Followed::Acting(acting) => Ok(ViewUpdate::Acting {
+                actions: acting.into_iter().map(live_row).collect(),
+            }),
             Followed::Damaged(damage) => Ok(ViewUpdate::Problem {
                 message: format!(
                     "Event {} is damaged: what follows can't be shown. Run: longrein log check",
@@ -150,6 +156,14 @@ impl ViewFeed {
             head: Some(head),
             rows: Vec::new(),
         })
+    }
+}
+
+fn live_row((action, shown): (ActionId, Shown)) -> LiveRow {
+    LiveRow {
+        key: action.0,
+        doing: shown.doing,
+        output: shown.output,
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::Longrein;
 use crate::error::AppError;
-use crate::live::Provisional;
+use crate::live::{Acting, Provisional};
 
 /// Events that are read at once.
 const PAGE_EVENTS: u32 = 256;
@@ -21,6 +21,8 @@ pub enum Followed {
     Event(Box<Event>),
     /// Text that is not committed yet.
     Provisional(Provisional),
+    /// What running actions show of themselves.
+    Acting(Acting),
     /// The log can't be read any further.
     Damaged(Damage),
 }
@@ -35,6 +37,9 @@ pub struct Follower {
     live: watch::Receiver<Provisional>,
     /// Whether the provisional text has changed and was not told yet.
     live_changed: bool,
+    acting: watch::Receiver<Acting>,
+    /// Whether what actions show has changed and was not told yet.
+    acting_changed: bool,
     /// Whether the last request that was read has no response yet, as far as was read.
     streams: bool,
 }
@@ -50,6 +55,10 @@ impl Longrein {
         if *live.borrow() != Provisional::default() {
             live.mark_changed();
         }
+        let mut acting = self.inner.live.follow_actions(run);
+        if !acting.borrow().is_empty() {
+            acting.mark_changed();
+        }
         Ok(Follower {
             store: self.inner.store.clone(),
             run,
@@ -58,6 +67,8 @@ impl Longrein {
             changes: self.inner.store.watch()?,
             live,
             live_changed: false,
+            acting,
+            acting_changed: false,
             streams: true,
         })
     }
@@ -108,11 +119,18 @@ impl Follower {
             if std::mem::take(&mut self.live_changed) && self.streams {
                 return Ok(Followed::Provisional(self.live.borrow().clone()));
             }
+            if std::mem::take(&mut self.acting_changed) {
+                return Ok(Followed::Acting(self.acting.borrow().clone()));
+            }
             let live_is_open = self.live.has_changed().is_ok();
+            let acting_is_open = self.acting.has_changed().is_ok();
             tokio::select! {
                 changed = self.changes.changed() => changed?,
                 changed = self.live.changed(), if live_is_open => {
                     self.live_changed = changed.is_ok();
+                }
+                changed = self.acting.changed(), if acting_is_open => {
+                    self.acting_changed = changed.is_ok();
                 }
             }
         }

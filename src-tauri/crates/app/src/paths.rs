@@ -51,6 +51,11 @@ impl Paths {
         self.work.join(run.to_string())
     }
 
+    /// What boxes are made with, beside the workspaces and outside of the data folder.
+    pub fn boxes(&self) -> PathBuf {
+        self.work.join(".boxes")
+    }
+
     /// Where process groups of this process's servers are noted.
     pub fn groups_file(&self) -> PathBuf {
         self.data

@@ -59,6 +59,7 @@ impl Longrein {
         self.rules()?;
         self.inner.world.library(&agent)?;
         self.check_skills(&agent, new.project.as_deref())?;
+        self.reap_boxes().await;
         let given = attachments::read(new.attachments.clone()).await?;
         let run = RunId::from_parts(now(), SystemChance.random());
         let workspace = self.inner.paths.workspace(run);

@@ -13,17 +13,18 @@ use longrein_keys::Masker;
 use longrein_mcp::McpServer;
 use longrein_protocol::agent::AgentSpec;
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
-use longrein_protocol::{BlobHash, RunId, ToolSpec};
-use longrein_runtime::ports::{BlobRead, LiveText, Model, ModelError, Tool, Verifier};
+use longrein_protocol::{ActionId, BlobHash, RunId, ToolSpec};
+use longrein_runtime::ports::{
+    BlobRead, CancellationToken, CommandEnd, LiveAction, LiveText, Model, ModelError, NoLiveAction,
+    Tool, ToolError, Verifier,
+};
 use longrein_runtime::world::{
     ModelFacts, NewSnapshot, OnDisk, SkillSeen, SnapshotOf, ToolBox, Unavailable, World, standing,
 };
 use longrein_tools::{HarnessVerifier, Library, ToolsConfig, builtin_tools};
 
-use granted::{boxed, with_settings};
-
 use crate::agents::expand_home;
-use crate::config::{Config, Current, EnvValue, McpConfig};
+use crate::config::Current;
 use crate::error::AppError;
 use crate::files::Keeper;
 use crate::keys::Keys;
@@ -33,12 +34,15 @@ use crate::models::Models;
 use crate::pages::Pages;
 use crate::paths::Paths;
 use crate::policy::{self, KeptRule};
+use crate::sandbox::Sandboxes;
 use crate::skills;
+
+mod granted;
+
+use granted::{boxed, secrets_of, servers_of, with_settings};
 
 /// The name of the demonstration model.
 pub const DEMO_MODEL: &str = "demo/researcher";
-/// How long a tool whose agent says nothing may take.
-const MS_PER_SECOND: u32 = 1_000;
 
 /// The world of the runs of this process.
 pub struct AppWorld {
@@ -53,6 +57,7 @@ pub struct AppWorld {
     libraries: Mutex<HashMap<Vec<PathBuf>, Arc<Library>>>,
     files: Keeper,
     pages: Pages,
+    sandboxes: Sandboxes,
     /// The policy file's text as it was last understood, with its rules.
     rules: Mutex<Option<(String, Arc<Vec<KeptRule>>)>>,
 }
@@ -70,6 +75,7 @@ impl AppWorld {
             models: Models::new(&paths.data, config.clone(), keys.clone(), demo_pace),
             mcp: Servers::new(paths.clone(), keys.clone()),
             files: Keeper::new(&paths.files()),
+            sandboxes: Sandboxes::new(&paths, &config.get().sandbox),
             keys,
             paths,
             config,
@@ -91,8 +97,14 @@ impl AppWorld {
         &self.files
     }
 
-    /// Ends the servers of a run tree, and lets go of its pages.
-    pub async fn close(&self, tree: RunId) {
+    /// The boxes of this process's runs.
+    pub(crate) fn sandboxes(&self) -> &Sandboxes {
+        &self.sandboxes
+    }
+
+    /// Ends the servers of a run tree, lets its boxes go as its first run stands, and its pages.
+    pub async fn close(&self, tree: RunId, first: &Run) {
+        self.sandboxes.close(tree, first).await;
         self.files.forget(tree);
         self.pages.forget(tree);
         let mine = {
@@ -233,39 +245,11 @@ impl AppWorld {
     }
 }
 
-fn workspace_of(run: &Run) -> PathBuf {
+pub(crate) fn workspace_of(run: &Run) -> PathBuf {
     let created = run.created.as_ref();
     created
         .map(|created| PathBuf::from(&created.workspace))
         .unwrap_or_default()
-}
-
-/// The servers whose tools an agent's grants name.
-fn servers_of(agent: &AgentSpec) -> Vec<String> {
-    let mut names: Vec<String> = agent
-        .tools
-        .allow
-        .iter()
-        .filter_map(|grant| Some(grant.split_once('.')?.0.to_owned()))
-        .collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// The variables of our environment and the kept secrets that a server is given; each is a secret
-/// that it is granted.
-fn secrets_of(config: &Config, server: &str) -> Vec<String> {
-    let given = config.mcp.get(server).map(McpConfig::values);
-    let variables = given.into_iter().flatten().filter_map(|value| match value {
-        EnvValue::Variable(variable) => Some(variable.clone()),
-        EnvValue::Secret(name) => Some(name.to_string()),
-        EnvValue::Plain(_) => None,
-    });
-    let mut variables: Vec<String> = variables.collect();
-    variables.sort();
-    variables.dedup();
-    variables
 }
 
 #[async_trait::async_trait]
@@ -302,6 +286,10 @@ impl World for AppWorld {
         };
         let mut built_in = Vec::new();
         for tool in builtin_tools(ToolsConfig { library, web }) {
+            built_in.push(tool.spec().name.clone());
+            add(tool);
+        }
+        for tool in self.sandboxes.tools(run).await? {
             built_in.push(tool.spec().name.clone());
             add(tool);
         }
@@ -437,6 +425,22 @@ impl World for AppWorld {
         self.keys.masker()
     }
 
+    async fn check_command(
+        &self,
+        run: &Run,
+        command: &str,
+        cancel: CancellationToken,
+    ) -> Result<CommandEnd, ToolError> {
+        self.sandboxes.check(run, command, cancel).await
+    }
+
+    fn live_action(&self, run: &Run, action: &ActionId) -> Arc<dyn LiveAction> {
+        match run.id {
+            Some(id) => self.live.action(id, action.clone()),
+            None => Arc::new(NoLiveAction),
+        }
+    }
+
     fn verifier(&self) -> Arc<dyn Verifier> {
         Arc::new(HarnessVerifier)
     }
@@ -463,6 +467,5 @@ fn no_run() -> Unavailable {
     }
 }
 
-mod granted;
 #[cfg(test)]
 mod tests;

@@ -333,6 +333,8 @@ pub struct Export {
 pub enum Bench {
     /// What a durable step costs: time, bytes on disk, memory
     Steps(BenchSteps),
+    /// What a box for commands costs: to be there, for each command, to record its files
+    Sandbox(BenchSandbox),
     /// Run up to the first request and stop
     #[command(hide = true)]
     Start,
@@ -345,6 +347,22 @@ pub struct BenchSteps {
     #[arg(long, value_delimiter = ',', default_value = "100,1000,10000", value_name = "N,…",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub n: Vec<u32>,
+}
+
+/// `bench sandbox`.
+#[derive(Args, Debug)]
+pub struct BenchSandbox {
+    /// The container engine: an address, the path of a socket, or "bubblewrap"; without it the one
+    /// that runs use
+    #[arg(long, value_name = "ENGINE")]
+    pub engine: Option<String>,
+    /// The image; without it the one that ships
+    #[arg(long, value_name = "IMAGE")]
+    pub image: Option<String>,
+    /// Commands that are timed
+    #[arg(long, default_value_t = 200, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub commands: u32,
 }
 
 /// `completions`.

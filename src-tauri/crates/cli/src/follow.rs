@@ -202,6 +202,7 @@ impl<'w> Watch<'w> {
                 self.narrator.live(self.screen);
             }
             What::Writing(letters) => self.narrator.writing(letters),
+            What::Acting(actions) => self.narrator.acting(&actions),
             What::Problem(problem) => self.screen.say(&problem),
         }
         Ok(())

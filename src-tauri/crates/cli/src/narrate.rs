@@ -6,7 +6,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Instant;
 
-use longrein_protocol::view::{ActionState, Row, RowContent, RunHead, RunState, SideState};
+use longrein_protocol::view::{
+    ActionState, LiveRow, Row, RowContent, RunHead, RunState, SideState,
+};
 
 use crate::screen::{Screen, Tone};
 use crate::text;
@@ -15,6 +17,9 @@ pub use lines::{lines_of, rule_words};
 
 /// What the live line turns through.
 const TURNS: [char; 4] = ['|', '/', '-', '\\'];
+
+/// How much of what an action shows stands in the live line.
+const SHOWN_LETTERS: usize = 48;
 
 /// A line of the story.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -42,6 +47,8 @@ pub struct Narrator {
     head: Option<Box<RunHead>>,
     /// What goes on just now.
     doing: String,
+    /// What the action that shows something shows last.
+    shown: String,
 }
 
 impl Default for Narrator {
@@ -53,6 +60,7 @@ impl Default for Narrator {
             turn: 0,
             head: None,
             doing: "starting".to_owned(),
+            shown: String::new(),
         }
     }
 }
@@ -86,6 +94,20 @@ impl Narrator {
         }
     }
 
+    /// Takes what running actions show: what the last of them is doing, or its last line.
+    pub fn acting(&mut self, actions: &[LiveRow]) {
+        let words = |live: &LiveRow| {
+            let lines = live.output.lines().rev();
+            let last = lines.map(str::trim).find(|line| !line.is_empty());
+            let words = match live.doing.is_empty() {
+                true => last.unwrap_or_default(),
+                false => &live.doing,
+            };
+            (!words.is_empty()).then(|| words.to_owned())
+        };
+        self.shown = actions.iter().rev().find_map(words).unwrap_or_default();
+    }
+
     /// Rewrites the line in place.
     pub fn live(&mut self, screen: &mut Screen) {
         if !screen.is_live() {
@@ -93,6 +115,9 @@ impl Narrator {
         }
         self.turn = (self.turn + 1) % TURNS.len();
         let mut parts = vec![self.doing.clone()];
+        if !self.shown.is_empty() {
+            parts.push(text::brief(&self.shown, SHOWN_LETTERS));
+        }
         if let Some(head) = &self.head {
             if head.state == RunState::Waiting {
                 parts[0] = head.reason.trim_end_matches('.').to_owned();

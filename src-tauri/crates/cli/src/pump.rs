@@ -3,7 +3,7 @@
 
 use longrein_app::{Followed, Follower, Longrein, ViewFeed};
 use longrein_core::run::{ActionStage, Run};
-use longrein_protocol::view::{Row, RunHead, RunState, ViewUpdate};
+use longrein_protocol::view::{LiveRow, Row, RunHead, RunState, ViewUpdate};
 use longrein_protocol::{Effect, Event, Repeat, RunId};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -38,6 +38,8 @@ pub enum What {
     },
     /// The model is writing: so many letters so far.
     Writing(usize),
+    /// What running actions show of themselves.
+    Acting(Vec<LiveRow>),
     /// The log can't be read any further.
     Problem(String),
 }
@@ -57,7 +59,10 @@ pub struct Standing {
 
 impl Standing {
     fn of(run: &Run) -> Self {
-        let once = |effect, repeat| effect != Effect::Read && repeat != Repeat::Repeatable;
+        let once = |effect, repeat| {
+            let safe = matches!(repeat, Repeat::Repeatable | Repeat::Reattach);
+            effect != Effect::Read && !safe
+        };
         let acts = run.actions.iter().any(|action| {
             action.stage == ActionStage::Started && once(action.effect, action.repeat)
         });
@@ -125,7 +130,7 @@ async fn pump_events(mut follower: Follower, sender: mpsc::Sender<Result<Seen, F
                 run.apply(&event);
                 What::Event(event)
             }
-            Ok(Followed::Provisional(_)) => continue,
+            Ok(Followed::Provisional(_) | Followed::Acting(_)) => continue,
             Ok(Followed::Damaged(damage)) => {
                 What::Problem(format!("Event {} is damaged: {}.", damage.seq, damage.what))
             }
@@ -159,6 +164,7 @@ async fn pump_rows(mut feed: ViewFeed, sender: mpsc::Sender<Result<Seen, Failure
             Ok(ViewUpdate::Provisional { text, thinking }) => {
                 What::Writing(text.chars().count() + thinking.chars().count())
             }
+            Ok(ViewUpdate::Acting { actions }) => What::Acting(actions),
             Ok(ViewUpdate::Problem { message }) => What::Problem(message),
             Err(error) => {
                 // Who has gone has no use for it.

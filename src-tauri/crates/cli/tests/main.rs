@@ -24,6 +24,7 @@ mod limits;
 mod looking;
 mod mcp;
 mod models;
+mod on_an_engine;
 mod patience;
 mod processes;
 mod server_questions;

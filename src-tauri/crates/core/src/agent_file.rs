@@ -11,6 +11,7 @@ mod problem;
 pub mod reader;
 mod recovery;
 pub mod rules;
+mod sandbox;
 mod sections;
 mod settings;
 #[cfg(test)]

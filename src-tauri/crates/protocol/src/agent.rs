@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::tool::{Effect, Recovery, Repeat};
 
 pub use crate::criterion::*;
+pub use crate::sandbox::*;
 
 /// A saved configuration: model, instructions, tools, policy, budgets and completion criteria.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +37,9 @@ pub struct AgentSpec {
     /// The person's documents.
     #[serde(default)]
     pub library: Library,
+    /// The box that commands work in.
+    #[serde(default, skip_serializing_if = "SandboxSettings::is_default")]
+    pub sandbox: Box<SandboxSettings>,
     /// Limits of the context.
     #[serde(default)]
     pub context: ContextLimits,

@@ -24,6 +24,8 @@ pub enum Criterion {
     Tool(ToolCriterion),
     /// A model judges by a rubric.
     Judge(JudgeCriterion),
+    /// A command in a fresh box ends as it must.
+    Command(CommandCriterion),
     /// A person accepts.
     Person(PersonCriterion),
 }
@@ -157,6 +159,21 @@ pub struct JudgeCriterion {
     pub model: Option<String>,
 }
 
+/// `command = "python3 -m pytest -q"`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommandCriterion {
+    /// A line for the shell. It runs in a box of its own, on a copy of the workspace that it can
+    /// only read, without a network.
+    pub command: String,
+    /// The exit status that it has to end with.
+    #[serde(default)]
+    pub status: u32,
+    /// A regular expression that has to match in its output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matches: Option<String>,
+}
+
 /// `person = "Read the page and accept it."`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -176,6 +193,10 @@ impl Criterion {
             Self::Links(links) => format!("every link in {} was fetched", links.links),
             Self::Tool(tool) => format!("{} gives the answer that it must give", tool.tool),
             Self::Judge(judge) => format!("a judge finds of {}: {}", judge.of, judge.judge),
+            Self::Command(command) => match command.status {
+                0 => format!("the command {} succeeds", command.command),
+                status => format!("the command {} ends with status {status}", command.command),
+            },
             Self::Person(person) => format!("a person accepts: {}", person.person),
         }
     }

@@ -116,6 +116,8 @@ payloads! {
     ApprovalWithdrawn = "approval.withdrawn";
     /// An action is about to happen.
     ActionStarted = "action.started";
+    /// An action that runs came to a point that has to be known before it goes on.
+    ActionProgressed = "action.progressed";
     /// An action ended.
     ActionFinished = "action.finished";
     /// What became of a started action is not known; what the tool declares says how it is found out.
@@ -128,6 +130,10 @@ payloads! {
     ActionReconciled = "action.reconciled";
     /// The effect of an action was taken back.
     ActionCompensated = "action.compensated";
+    /// An action left a command running beside the steps.
+    JobStarted = "job.started";
+    /// That command ended.
+    JobFinished = "job.finished";
     /// A child was begun.
     ChildSpawned = "child.spawned";
     /// A child ended.

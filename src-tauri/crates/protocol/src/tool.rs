@@ -36,6 +36,10 @@ pub enum Repeat {
     Queryable,
     /// Never by itself: a person is asked.
     Once,
+    /// What it started goes on without this process: starting it again finds it by the action's id
+    /// and begins nothing twice. Only built-in tools are so.
+    #[schemars(skip)]
+    Reattach,
 }
 
 /// Why an action failed, in a form that a model can act on.
@@ -124,7 +128,7 @@ pub struct ToolSpec {
     pub effect: Effect,
     /// Whether it may be started again after a crash.
     pub repeat: Repeat,
-    /// How long one call may take.
+    /// How long one call may take; 0 where the tool holds a limit of its own.
     pub timeout_ms: u32,
     /// How much of a result the model is shown, in estimated tokens.
     pub result_tokens: u32,

@@ -63,11 +63,29 @@ pub enum ViewUpdate {
         /// The reasoning so far.
         thinking: String,
     },
+    /// What running actions show of themselves: all of those that show something, each time.
+    Acting {
+        /// One for each of them.
+        actions: Vec<LiveRow>,
+    },
     /// The run can't be shown any further.
     Problem {
         /// What happened and what can be done.
         message: String,
     },
+}
+
+/// What a running action shows of itself. It is not committed: the action's row says what came of
+/// it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct LiveRow {
+    /// The key of the action's row.
+    pub key: String,
+    /// What it is doing, in a few words; may be empty.
+    pub doing: String,
+    /// The last part of its output; may be empty.
+    pub output: String,
 }
 
 /// What a run is doing, in the words that the person reads.

@@ -23,11 +23,11 @@ use crate::effects::{Limit, ModelEnd, since, within};
 use crate::mask;
 use crate::outcome;
 use crate::ports::{
-    Asks, CancellationToken, Clock, ModelCall, NoLiveText, NobodyThere, Part, ReplyBlock,
-    RunContext, ToolCall, ToolError,
+    Asks, Beside, CancellationToken, Clock, CommandEnd, ModelCall, NoLiveText, NobodyThere, Part,
+    ReplyBlock, RunContext, ToolCall, ToolError,
 };
 use crate::wire;
-use crate::world::ToolBox;
+use crate::world::{ToolBox, World};
 
 /// The name of the check among what is in flight.
 pub(crate) const CHECK: &str = "check";
@@ -69,6 +69,7 @@ impl Driver {
         let asks = DriverAsks {
             run: self.run.clone(),
             tools: self.tools.clone().unwrap_or_default(),
+            world: self.ports.world.clone(),
             context: context.clone(),
             clock: self.ports.clock.clone(),
             cancel: cancel.clone(),
@@ -241,6 +242,7 @@ fn unchecked(criterion: String, why: &str) -> CriterionResult {
 struct DriverAsks {
     run: Run,
     tools: Arc<ToolBox>,
+    world: Arc<dyn World>,
     context: Arc<RunContext>,
     clock: Arc<dyn Clock>,
     cancel: CancellationToken,
@@ -280,6 +282,7 @@ impl Asks for DriverAsks {
             context: self.context.clone(),
             person: Arc::new(NobodyThere),
             cancel: self.cancel.child_token(),
+            beside: Beside::default(),
         };
         let output = within(
             &*self.clock,
@@ -290,6 +293,11 @@ impl Asks for DriverAsks {
         )
         .await?;
         Ok(output.parts.into_iter().map(Part::into_text).collect())
+    }
+
+    async fn command(&self, command: &str) -> Result<CommandEnd, ToolError> {
+        let cancel = self.cancel.child_token();
+        self.world.check_command(&self.run, command, cancel).await
     }
 
     async fn judge(

@@ -79,6 +79,8 @@ pub(crate) enum Message {
     Word(Word),
     /// The parent was cancelled, and so is this run.
     CancelRun,
+    /// What a running action, or what one left behind, came to.
+    Told(Box<crate::telling::Told>),
     /// Somebody may have put a wish into the inbox.
     Wake,
 }
@@ -146,6 +148,8 @@ pub struct Driver {
     pub(crate) questions: Questions,
     /// Up to which change files were looked at, where they were found as they are recorded.
     pub(crate) files_seen: Option<u32>,
+    /// Cancelled when this driver is let go.
+    pub(crate) let_go: CancellationToken,
 }
 
 impl Driver {
@@ -182,6 +186,7 @@ impl Driver {
             context: None,
             questions: Questions::default(),
             files_seen: None,
+            let_go: CancellationToken::new(),
         }
     }
 
@@ -216,10 +221,7 @@ impl Driver {
             payload,
         };
         self.run.check(&event)?;
-        if matches!(
-            event.payload,
-            Payload::SourceCaptured(_) | Payload::PlanUpdated(_) | Payload::ArtifactPublished(_)
-        ) {
+        if crate::effects::is_in_context(&event.payload) {
             self.context = None;
         }
         self.run.apply(&event);
@@ -404,6 +406,7 @@ impl Driver {
             Message::Judge(ask) => self.judge(*ask).await,
             Message::Judged(end) => self.judged(*end).await,
             Message::Queried(end) => self.queried(*end),
+            Message::Told(told) => self.told(*told).await,
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use longrein_core::policy::Onward;
 use longrein_core::run::{Action, ActionStage, PendingCall, Phase, Request};
-use longrein_protocol::event::{ActionStarted, ResumeReason, RunResumed};
+use longrein_protocol::event::{ActionStarted, Payload, ResumeReason, RunResumed};
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::{ActionId, BlobHash, Body, ToolErrorClass};
 use longrein_store::log::Log;
@@ -154,6 +154,7 @@ impl Driver {
             // The driver puts itself in their place when it starts the call.
             person: Arc::new(NobodyThere),
             cancel: CancellationToken::new(),
+            beside: self.beside(action),
         };
         Ok((action.tool.clone(), call))
     }
@@ -236,6 +237,7 @@ impl Driver {
             sources: self.run.sources.clone(),
             artifacts: artifacts.collect(),
             plan: self.run.plan.clone(),
+            jobs: self.run.jobs.clone(),
             blobs: Arc::new(LogBlobs(self.ports.log.clone())),
         });
         self.context = Some(context.clone());
@@ -279,6 +281,10 @@ impl Driver {
         if self.in_flight.is_empty() {
             return;
         }
+        // What is found again by whoever takes the run up goes on, unless the person ended it.
+        if self.run.phase != Phase::Cancelled {
+            self.let_go.cancel();
+        }
         for cancel in self.in_flight.values() {
             cancel.cancel();
         }
@@ -295,6 +301,7 @@ impl Driver {
                     Some(Message::Queried(end)) => { self.in_flight.remove(&query_name(&end.action)); }
                     Some(Message::Judged(_)) => { self.in_flight.remove(JUDGE); }
                     Some(Message::Child(rest)) => self.children.rest_later(*rest),
+                    Some(Message::Told(told)) => told.refuse(),
                     Some(
                         Message::Wake | Message::Judge(_) | Message::CancelRun | Message::Word(_),
                     ) => {}
@@ -304,14 +311,28 @@ impl Driver {
             }
         }
         self.in_flight.clear();
+        self.let_go = CancellationToken::new();
     }
 }
 
 impl Drop for Driver {
     /// A driver that is let go leaves nothing running.
     fn drop(&mut self) {
+        self.let_go.cancel();
         self.in_flight.values().for_each(CancellationToken::cancel);
     }
+}
+
+/// Whether what tools may know of their run is another after this.
+pub(crate) fn is_in_context(payload: &Payload) -> bool {
+    matches!(
+        payload,
+        Payload::SourceCaptured(_)
+            | Payload::PlanUpdated(_)
+            | Payload::ArtifactPublished(_)
+            | Payload::JobStarted(_)
+            | Payload::JobFinished(_)
+    )
 }
 
 /// How long a call may take. It does not go on while the call waits for the person.
@@ -330,7 +351,7 @@ impl Limit {
     }
 }
 
-/// Runs a tool once, no longer than its limit.
+/// Runs a tool once, no longer than its limit; a tool whose limit is 0 has one of its own.
 pub(crate) async fn within(
     clock: &dyn Clock,
     name: &str,
@@ -342,6 +363,9 @@ pub(crate) async fn within(
         timeout_ms,
         mut waits,
     } = limit;
+    if timeout_ms == 0 {
+        return tool.run(call).await;
+    }
     let cancel = call.cancel.clone();
     let began = clock.monotonic_ms();
     let mut running = tool.run(call);

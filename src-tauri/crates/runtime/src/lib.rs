@@ -1,6 +1,7 @@
 //! The driver: what `next` says is done, and what happened becomes events.
 
 mod asking;
+mod beside;
 mod checking;
 mod children;
 mod driver;
@@ -18,6 +19,7 @@ mod patience;
 pub mod ports;
 mod recovery;
 mod request;
+mod telling;
 pub mod wire;
 pub mod world;
 

@@ -12,8 +12,8 @@ use longrein_protocol::source::{Claim, PlanItem, SourceMeta};
 use serde_json::Value;
 
 use crate::ports::{
-    Captured, Fact, LiveText, ModelError, ModelReply, NewArtifact, NewMedia, Part, ReplyBlock,
-    ToolError, ToolOutput,
+    Captured, Fact, LiveAction, LiveText, ModelError, ModelReply, NewArtifact, NewMedia, Part,
+    ReplyBlock, ToolError, ToolOutput,
 };
 
 /// Masks a reply. Where it said a secret, its words are kept alone: a raw form is signed or stands
@@ -261,5 +261,38 @@ impl LiveText for MaskedLive {
         if !more.is_empty() {
             self.live.thinking(&more);
         }
+    }
+}
+
+/// The same for what a running action shows.
+pub(crate) fn live_action(masker: &Masker, live: Arc<dyn LiveAction>) -> Arc<dyn LiveAction> {
+    if masker.is_empty() {
+        return live;
+    }
+    Arc::new(MaskedAction {
+        live,
+        output: Mutex::new(masker.stream()),
+        masker: masker.clone(),
+    })
+}
+
+struct MaskedAction {
+    live: Arc<dyn LiveAction>,
+    output: Mutex<MaskStream>,
+    masker: Masker,
+}
+
+impl LiveAction for MaskedAction {
+    fn output(&self, more: &str) {
+        let more = shown(&self.output, more);
+        if !more.is_empty() {
+            self.live.output(&more);
+        }
+    }
+
+    fn doing(&self, words: &str) {
+        let mut words = words.to_owned();
+        self.masker.text(&mut words);
+        self.live.doing(&words);
     }
 }

@@ -337,7 +337,9 @@ pub fn of_tool_error(
         let (action, why) = (action.clone(), error.message);
         return match spec.repeat {
             Repeat::Keyed | Repeat::Queryable => ActionLost { action, why }.into(),
-            Repeat::Once | Repeat::Repeatable => ActionUncertain { action, why }.into(),
+            Repeat::Once | Repeat::Repeatable | Repeat::Reattach => {
+                ActionUncertain { action, why }.into()
+            }
         };
     }
     let origin = Origin::Tool {

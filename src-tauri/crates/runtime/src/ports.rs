@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use longrein_core::dialect::{AnswerForm, Dialect};
 use longrein_core::policy::Onward;
+use longrein_core::run::Job;
 use longrein_protocol::agent::Criterion;
 use longrein_protocol::block::{ModelErrorClass, StopReason, Usage};
 use longrein_protocol::gate::ActionFacts;
@@ -15,6 +16,7 @@ use longrein_protocol::source::{
 };
 use longrein_protocol::{ActionId, BlobHash, Millis, RunId, ToolErrorClass, ToolSpec};
 
+pub use crate::beside::{Beside, LiveAction, NoLiveAction, Tells, Untold};
 pub use crate::media::NewMedia;
 pub use longrein_protocol::question::{Reply, Wants};
 pub use tokio_util::sync::CancellationToken;
@@ -140,6 +142,8 @@ pub struct ToolCall {
     pub onward: Arc<Onward>,
     /// Ends the call.
     pub cancel: CancellationToken,
+    /// What there is besides while it runs.
+    pub beside: Beside,
 }
 
 /// Takes what a server asks during one action to the person. A question may wait for days: while
@@ -213,6 +217,8 @@ pub struct RunContext {
     pub artifacts: Vec<PublishedArtifact>,
     /// The plan.
     pub plan: Vec<PlanItem>,
+    /// Commands that run, or ran, beside the steps.
+    pub jobs: Vec<Job>,
     /// Reads captured bytes.
     pub blobs: Arc<dyn BlobRead>,
 }
@@ -396,6 +402,17 @@ pub trait Asks: Send + Sync {
     /// When there is no such tool, it does more than read, or it fails.
     async fn tool(&self, tool: &str, arguments: serde_json::Value) -> Result<String, ToolError>;
 
+    /// Runs a command in a fresh box, on a copy of the workspace that it can only read.
+    ///
+    /// # Errors
+    /// When there is no box, or nothing is known of how the command ended.
+    async fn command(&self, _command: &str) -> Result<CommandEnd, ToolError> {
+        Err(ToolError::new(
+            ToolErrorClass::NotPermitted,
+            "There is no box for commands here.",
+        ))
+    }
+
     /// Asks a model, which is recorded and paid for as a side request, and gives its text. Without
     /// a name it is the run's own model.
     ///
@@ -422,4 +439,15 @@ pub trait Asks: Send + Sync {
     ) -> Result<String, ToolError> {
         self.judge(model, system, question).await
     }
+}
+
+/// How a command of a check ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommandEnd {
+    /// Its exit status; `None` where it was ended: then `how` says why.
+    pub status: Option<i32>,
+    /// How it ended, in a few words.
+    pub how: String,
+    /// Its output, both streams as they were written; the middle left out where it is long.
+    pub output: String,
 }

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::driver::{DriveError, Driver, Message};
 use crate::effects::{Limit, idempotency_key, within};
 use crate::history;
-use crate::ports::{CancellationToken, NobodyThere, Part, ToolCall, ToolError, ToolOutput};
+use crate::ports::{Beside, CancellationToken, NobodyThere, Part, ToolCall, ToolError, ToolOutput};
 
 /// The wait before a status tool that could not say is asked again; four times as long each time.
 const QUERY_BASE: Duration = Duration::from_secs(1);
@@ -85,6 +85,7 @@ impl Driver {
             context: self.run_context(),
             person: Arc::new(NobodyThere),
             cancel,
+            beside: Beside::default(),
         };
         let (clock, sender, action) = (self.ports.clock.clone(), self.sender(), id.clone());
         tokio::spawn(async move {

@@ -13,10 +13,13 @@ use longrein_protocol::event::{Price, SnapshotTaken};
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::media::Takes;
 use longrein_protocol::tool::IndexLine;
-use longrein_protocol::{BlobHash, RunId, ToolSpec};
+use longrein_protocol::{ActionId, BlobHash, RunId, ToolErrorClass, ToolSpec};
 
 use crate::effects::parse_arguments;
-use crate::ports::{BlobRead, LiveText, Model, ModelError, Tool, Verifier};
+use crate::ports::{
+    BlobRead, CancellationToken, CommandEnd, LiveAction, LiveText, Model, ModelError, NoLiveAction,
+    Tool, ToolError, Verifier,
+};
 
 /// Everything outside that a run needs. The app has one, the tests have one.
 #[async_trait]
@@ -101,6 +104,28 @@ pub trait World: Send + Sync {
 
     /// Takes the provisional text of a run's request.
     fn live(&self, run: &Run) -> Arc<dyn LiveText>;
+
+    /// Takes what a running action of a run shows of itself.
+    fn live_action(&self, _run: &Run, _action: &ActionId) -> Arc<dyn LiveAction> {
+        Arc::new(NoLiveAction)
+    }
+
+    /// Runs a command of a check in a fresh box, on a copy of the run's workspace that it can only
+    /// read, without a network.
+    ///
+    /// # Errors
+    /// When there is no box, or nothing is known of how the command ended.
+    async fn check_command(
+        &self,
+        _run: &Run,
+        _command: &str,
+        _cancel: CancellationToken,
+    ) -> Result<CommandEnd, ToolError> {
+        Err(ToolError::new(
+            ToolErrorClass::NotPermitted,
+            "There is no box for commands here.",
+        ))
+    }
 }
 
 /// What a snapshot is taken of.

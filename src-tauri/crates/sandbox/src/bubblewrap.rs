@@ -2,11 +2,13 @@
 //! agent stands outside of it, so that receipts are out of reach and commands outlive the app here
 //! too. What it does not hold, [`Bubblewrap::lacks`] says.
 
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use longrein_resident::wire::{Limits, SOCKET, Setup};
+use longrein_resident::wire::{LOCK, Limits, SOCKET, Setup};
+use rustix::fs::{FlockOperation, Mode, OFlags};
 use tokio::net::UnixStream;
 use tokio::process::Command;
 
@@ -20,6 +22,8 @@ const PROGRAM: &str = "bwrap";
 const TRY_LIMIT: Duration = Duration::from_secs(10);
 /// How long the agent may take to listen.
 const LISTEN_LIMIT: Duration = Duration::from_secs(10);
+/// How long an agent that was told to end may take; it kills what runs before.
+const END_LIMIT: Duration = Duration::from_secs(15);
 /// How long to wait before the next look.
 const PAUSE: Duration = Duration::from_millis(5);
 /// How long an agent waits for an app when nothing runs.
@@ -153,7 +157,7 @@ impl Bubblewrap {
         spec: &BubblewrapSpec,
     ) -> Result<(Session, Incoming), SandboxError> {
         let socket = spec.state.join(RECEIPTS).join(SOCKET);
-        let stream = match UnixStream::connect(&socket).await {
+        let stream = match connected(&socket).await {
             Ok(stream) => stream,
             Err(_) => {
                 self.start(spec)?;
@@ -171,12 +175,13 @@ impl Bubblewrap {
     /// When the agent is there and does not answer.
     pub async fn stop(state: &Path) -> Result<(), SandboxError> {
         let socket = state.join(RECEIPTS).join(SOCKET);
-        let Ok(stream) = UnixStream::connect(&socket).await else {
+        let Ok(stream) = connected(&socket).await else {
             return Ok(());
         };
         let (reader, writer) = stream.into_split();
         let (session, _incoming) = Session::open(reader, writer).await?;
-        session.stop().await
+        session.stop().await?;
+        gone(&state.join(RECEIPTS)).await
     }
 
     /// Starts an agent that outlives this process. It ends by itself when nobody needs it.
@@ -276,10 +281,43 @@ fn reachable(path: &Path) -> Result<(), SandboxError> {
     }
 }
 
+/// Connects to a socket whose path may be longer than a socket's address: the kernel takes it for
+/// one by way of its folder.
+async fn connected(socket: &Path) -> std::io::Result<UnixStream> {
+    let (Some(folder), Some(name)) = (socket.parent(), socket.file_name()) else {
+        return Err(std::io::ErrorKind::InvalidInput.into());
+    };
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(folder, flags, Mode::empty())?;
+    let short = Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string());
+    UnixStream::connect(short.join(name)).await
+}
+
+/// Waits until an agent holds its folder no more: one that ends would take the socket of its
+/// successor away.
+async fn gone(receipts: &Path) -> Result<(), SandboxError> {
+    let path = receipts.join(LOCK);
+    let lock = match std::fs::File::open(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(SandboxError::file(path))?,
+    };
+    let begun = Instant::now();
+    while rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if begun.elapsed() > END_LIMIT {
+            return Err(SandboxError::TimedOut {
+                what: "ending the box".to_owned(),
+                limit_s: END_LIMIT.as_secs(),
+            });
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    Ok(())
+}
+
 async fn listening(socket: &Path) -> Result<UnixStream, SandboxError> {
     let begun = Instant::now();
     loop {
-        match UnixStream::connect(socket).await {
+        match connected(socket).await {
             Ok(stream) => return Ok(stream),
             Err(error) if begun.elapsed() > LISTEN_LIMIT => {
                 return Err(SandboxError::file(socket)(error));

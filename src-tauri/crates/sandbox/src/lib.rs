@@ -6,10 +6,12 @@
 //! network ([`egress`]), the image ([`image`]), what a workspace holds ([`usage`]) and held at a
 //! moment ([`snapshot`]).
 //!
-//! It knows no run, no log and no policy: what happens is told to whoever asks, and decided there.
+//! Of all this, [`code`] alone knows runs: it holds the tools that run commands. The rest knows no
+//! run, no log and no policy: what happens is told to whoever asks, and decided there.
 
 #[cfg(target_os = "linux")]
 pub mod bubblewrap;
+pub mod code;
 pub mod container;
 pub mod egress;
 pub mod engine;

@@ -23,7 +23,7 @@ pub enum Backing {
     Bubblewrap {
         /// What works here.
         bubblewrap: Bubblewrap,
-        /// Why there is no engine.
+        /// Why there is no engine; nothing was tried where the configuration wants none.
         engines: Unavailable,
     },
     /// Nothing: commands are off.
@@ -60,9 +60,12 @@ impl Backing {
     /// # Errors
     /// When an engine is named and does not answer.
     pub async fn find(places: &Places) -> Result<Self, SandboxError> {
-        let engines = match places.find().await? {
-            Ok(engine) => return Ok(Self::Engine(engine)),
-            Err(unavailable) => unavailable,
+        let engines = match places.wants_none() {
+            true => Unavailable::default(),
+            false => match places.find().await? {
+                Ok(engine) => return Ok(Self::Engine(engine)),
+                Err(unavailable) => unavailable,
+            },
         };
         #[cfg(target_os = "linux")]
         return Ok(match Bubblewrap::find().await {
@@ -94,6 +97,9 @@ pub trait Sandbox: Send + Sync {
 
     /// The limits of one command, with those that the box itself does not hold.
     fn limits(&self, limits: Limits) -> Limits;
+
+    /// Whether commands inside have a way to the hosts that they may reach.
+    fn carries_network(&self) -> bool;
 
     /// Lets everything stand still; false where that is not possible, and it goes on.
     ///
@@ -132,6 +138,10 @@ impl Sandbox for Container {
 
     fn limits(&self, limits: Limits) -> Limits {
         limits
+    }
+
+    fn carries_network(&self) -> bool {
+        true
     }
 
     async fn pause(&self) -> Result<bool, SandboxError> {
@@ -189,6 +199,10 @@ impl Sandbox for BubblewrapBox {
 
     fn limits(&self, limits: Limits) -> Limits {
         Bubblewrap::limits(limits, self.memory_bytes, u64::from(self.processes))
+    }
+
+    fn carries_network(&self) -> bool {
+        false
     }
 
     async fn pause(&self) -> Result<bool, SandboxError> {

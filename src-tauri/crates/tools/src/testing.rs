@@ -89,6 +89,7 @@ pub(crate) fn context(workspace: &Path) -> RunContext {
         sources: Vec::new(),
         artifacts: Vec::new(),
         plan: Vec::new(),
+        jobs: Vec::new(),
         blobs: Arc::new(Blobs::default()),
     }
 }
@@ -127,6 +128,7 @@ pub(crate) fn call(context: RunContext, arguments: Value) -> ToolCall {
         context: Arc::new(context),
         person: Arc::new(NobodyThere),
         cancel: CancellationToken::new(),
+        beside: longrein_runtime::ports::Beside::default(),
     }
 }
 

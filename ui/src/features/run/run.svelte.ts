@@ -1,4 +1,4 @@
-import type { ActionRow, ActionState, Row, RunHead, SaidLine, ViewUpdate } from '$host/bindings';
+import type { ActionRow, ActionState, LiveRow, Row, RunHead, SaidLine, ViewUpdate } from '$host/bindings';
 import { HostError, type Host, type Stop } from '$host/host';
 import { FrameBatch } from '$shared/frames';
 
@@ -37,6 +37,8 @@ export class RunModel {
   earlier = $state(0);
   /** Streaming text that is not on disk yet. */
   provisional = $state.raw<{ text: string; thinking: string } | null>(null);
+  /** What running actions show of themselves, by the keys of their rows. */
+  acting = $state.raw<ReadonlyMap<string, LiveRow>>(new Map());
   /** Why the run can't be shown any further. */
   problem = $state.raw<HostError | null>(null);
   /** Actions that wait for an answer, oldest first. */
@@ -141,6 +143,9 @@ export class RunModel {
         case 'provisional':
           // Text that comes late has its row already, or belongs to nothing any more.
           this.provisional = this.head?.state === 'running' && (update.text || update.thinking) ? { text: update.text, thinking: update.thinking } : null;
+          break;
+        case 'acting':
+          this.acting = new Map(update.actions.map((live) => [live.key, live]));
           break;
         case 'problem':
           this.problem = new HostError('unreadable', update.message, '');

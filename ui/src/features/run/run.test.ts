@@ -67,6 +67,17 @@ describe('a run on the screen', () => {
     expect(model.provisional).toBeNull();
   });
 
+  it('holds what running actions show, and drops it when they show nothing any more', async () => {
+    const { host, model, frame } = await opened('spliced');
+    const live = { key: model.rows[0]!.key, doing: 'starting the box', output: 'one\ntwo\n' };
+    host.send('01JE7', [{ kind: 'acting', actions: [live] }]);
+    frame();
+    expect(model.acting.get(live.key)).toEqual(live);
+    host.send('01JE7', [{ kind: 'acting', actions: [] }]);
+    frame();
+    expect(model.acting.size).toBe(0);
+  });
+
   it('knows which actions wait for an answer', async () => {
     const { host, model, frame } = await opened('waiting');
     expect(model.asked.map((asked) => asked.tool)).toEqual(['slack.post_message']);

@@ -9,7 +9,8 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::{
-    Config, KeysConfig, SkillsConfig, Theme, UiConfig, WebConfig, models, provider, server,
+    Config, KeysConfig, SandboxConfig, SkillsConfig, Theme, UiConfig, WebConfig, models, provider,
+    server,
 };
 
 const ROOT: &[Key] = &[
@@ -19,6 +20,7 @@ const ROOT: &[Key] = &[
     Key::new("keys", "[keys]"),
     Key::new("skills", "[skills]"),
     Key::new("web", "[web]"),
+    Key::new("sandbox", "[sandbox]"),
     Key::new("ui", "[ui]"),
 ];
 
@@ -30,6 +32,10 @@ const WEB: &[Key] = &[Key::new(
 const KEYS: &[Key] = &[Key::new("store", "store = \"file\"")];
 
 const SKILLS: &[Key] = &[Key::new("claude", "claude = true")];
+const SANDBOX: &[Key] = &[
+    Key::new("engine", "engine = \"/run/podman/podman.sock\""),
+    Key::new("base", "base = \"localhost/lab/base:1\""),
+];
 
 const UI: &[Key] = &[Key::new("theme", "theme = \"dark\"")];
 
@@ -53,6 +59,8 @@ const PLACES: &[(&str, &str)] = &[
     ("store", "[keys]"),
     ("claude", "[skills]"),
     ("ignore_robots", "[web]"),
+    ("engine", "[sandbox]"),
+    ("base", "[sandbox]"),
     ("theme", "[ui]"),
 ];
 
@@ -92,6 +100,7 @@ pub fn check(text: &str) -> Checked {
         keys: keys(&mut reader, root),
         skills: skills(&mut reader, root),
         web: web(&mut reader, root),
+        sandbox: sandbox(&mut reader, root),
         ui: ui(&mut reader, root),
     };
     let problems = reader.into_problems();
@@ -195,6 +204,32 @@ fn web(reader: &mut Reader<'_>, root: Fields<'_>) -> WebConfig {
         }
     }
     web
+}
+
+fn sandbox(reader: &mut Reader<'_>, root: Fields<'_>) -> SandboxConfig {
+    let Some(value) = reader.value(root, "sandbox") else {
+        return SandboxConfig::default();
+    };
+    let Some(fields) = reader.table(value, "sandbox", SANDBOX) else {
+        return SandboxConfig::default();
+    };
+    let mut word = |key: &str| {
+        let text = reader.text(fields, key)?;
+        let is_word =
+            !text.value.is_empty() && text.value.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_word {
+            let example = SANDBOX.iter().find(|known| known.name == key);
+            let example = example.map_or("", |known| known.example);
+            let message = format!("“{}” can't be used here.", text.value);
+            let remedy = format!("Write it like this: {example}");
+            reader.error(&text.span, &fields.path_of(key), message, remedy);
+        }
+        is_word.then_some(text.value)
+    };
+    SandboxConfig {
+        engine: word("engine"),
+        base: word("base"),
+    }
 }
 
 fn ui(reader: &mut Reader<'_>, root: Fields<'_>) -> UiConfig {

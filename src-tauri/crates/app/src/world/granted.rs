@@ -1,15 +1,19 @@
-//! What a run is granted, as its tools are opened.
+//! What an agent is granted, and what its file says of tools.
 
 use std::sync::Arc;
 
 use longrein_core::run::Run;
 use longrein_protocol::ToolSpec;
-use longrein_protocol::agent::ToolSettings;
+use longrein_protocol::agent::{AgentSpec, ToolSettings};
 use longrein_runtime::ports::Tool;
 use longrein_runtime::world::{ToolBox, Unavailable};
 use longrein_store::file_system::make_private_folder;
 
-use super::{MS_PER_SECOND, workspace_of};
+use super::workspace_of;
+use crate::config::{Config, EnvValue, McpConfig};
+
+/// Milliseconds of a second.
+const MS_PER_SECOND: u32 = 1_000;
 
 /// Makes the folder of a child; that of a first run was made when it began.
 pub(super) fn make_childs_folder(run: &Run) -> Result<(), Unavailable> {
@@ -23,6 +27,19 @@ pub(super) fn make_childs_folder(run: &Run) -> Result<(), Unavailable> {
     })
 }
 
+/// The servers whose tools an agent's grants name.
+pub(super) fn servers_of(agent: &AgentSpec) -> Vec<String> {
+    let mut names: Vec<String> = agent
+        .tools
+        .allow
+        .iter()
+        .filter_map(|grant| Some(grant.split_once('.')?.0.to_owned()))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
 /// What the agent's file says of a tool, over what the tool says of itself.
 pub(super) fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>) -> ToolSpec {
     let Some(settings) = settings.cloned() else {
@@ -31,7 +48,8 @@ pub(super) fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>)
     spec.effect = settings.effect.unwrap_or(spec.effect);
     spec.repeat = settings.repeat.unwrap_or(spec.repeat);
     spec.result_tokens = settings.result_tokens.unwrap_or(spec.result_tokens);
-    if let Some(seconds) = settings.timeout_seconds {
+    // One that holds a limit of its own is told it where it is made.
+    if let Some(seconds) = settings.timeout_seconds.filter(|_| spec.timeout_ms > 0) {
         spec.timeout_ms = seconds.saturating_mul(MS_PER_SECOND);
     }
     spec.recovery = settings.recovery.unwrap_or(spec.recovery);
@@ -39,6 +57,21 @@ pub(super) fn with_settings(mut spec: ToolSpec, settings: Option<&ToolSettings>)
     spec.reach.urls = settings.urls.unwrap_or(spec.reach.urls);
     spec.reach.commands = settings.commands.unwrap_or(spec.reach.commands);
     spec
+}
+
+/// The variables of our environment and the kept secrets that a server is given; each is a secret
+/// that it is granted.
+pub(super) fn secrets_of(config: &Config, server: &str) -> Vec<String> {
+    let given = config.mcp.get(server).map(McpConfig::values);
+    let variables = given.into_iter().flatten().filter_map(|value| match value {
+        EnvValue::Variable(variable) => Some(variable.clone()),
+        EnvValue::Secret(name) => Some(name.to_string()),
+        EnvValue::Plain(_) => None,
+    });
+    let mut variables: Vec<String> = variables.collect();
+    variables.sort();
+    variables.dedup();
+    variables
 }
 
 /// The tools in the order of their grants. One that can't be offered is left out.

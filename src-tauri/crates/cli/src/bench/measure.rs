@@ -1,7 +1,7 @@
 //! Reading what the system counts.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use longrein_app::Paths;
@@ -56,17 +56,32 @@ pub fn folder(context: &Context) -> Result<TempDir, Failure> {
     } else {
         above.unwrap_or_else(std::env::temp_dir)
     };
-    tempfile::Builder::new()
-        .prefix("bench-")
-        .tempdir_in(&above)
-        .map_err(|error| {
-            Failure::said(
-                Status::Failed,
-                format!(
-                    "A folder for the measurement can't be made in {}: {error}.",
-                    above.display()
-                ),
-                "Name a data folder that you may write to with --data-dir.",
-            )
-        })
+    made_in(&above, &mut tempfile::Builder::new())
+}
+
+/// The same beside the workspaces of runs; everybody may come through it, as commands of root do.
+pub fn work_folder(context: &Context) -> Result<TempDir, Failure> {
+    let work = Paths::find(context.data_dir().map(PathBuf::as_path))?.work;
+    // What can't be made is told with the folder beneath it.
+    let _ = fs::create_dir_all(&work);
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o711));
+    }
+    made_in(&work, &mut builder)
+}
+
+fn made_in(above: &Path, builder: &mut tempfile::Builder<'_, '_>) -> Result<TempDir, Failure> {
+    builder.prefix("bench-").tempdir_in(above).map_err(|error| {
+        Failure::said(
+            Status::Failed,
+            format!(
+                "A folder for the measurement can't be made in {}: {error}.",
+                above.display()
+            ),
+            "Name a data folder that you may write to with --data-dir.",
+        )
+    })
 }

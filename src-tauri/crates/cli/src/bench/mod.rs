@@ -1,7 +1,8 @@
-//! `bench`: what a durable step costs. A scripted model in this process and a trivial tool, with
-//! the real log on the real disk.
+//! `bench`: what a durable step costs, with a scripted model in this process, a trivial tool and
+//! the real log on the real disk; and what a box for commands costs.
 
 mod measure;
+mod sandbox;
 mod start;
 mod steps;
 mod world;
@@ -46,6 +47,7 @@ pub struct StepCost {
 pub fn run(context: &Context, bench: Bench) -> Result<Status, Failure> {
     match bench {
         Bench::Steps(steps) => run_steps(context, &steps),
+        Bench::Sandbox(wanted) => sandbox::run(context, wanted),
         Bench::Start => start::first_request(context),
     }
 }

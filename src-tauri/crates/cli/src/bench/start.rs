@@ -48,7 +48,7 @@ pub fn first_request(context: &Context) -> Result<Status, Failure> {
                 Followed::Event(event) if matches!(event.payload, Payload::ModelRequested(_)) => {
                     break;
                 }
-                Followed::Event(_) | Followed::Provisional(_) => {}
+                Followed::Event(_) | Followed::Provisional(_) | Followed::Acting(_) => {}
                 Followed::Damaged(damage) => {
                     let message = format!("Event {} is damaged.", damage.seq);
                     return Err(Failure::said(Status::Failed, message, ""));

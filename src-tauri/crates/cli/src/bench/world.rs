@@ -57,6 +57,7 @@ impl BenchWorld {
             tools: Default::default(),
             policy: Vec::new(),
             skills: Default::default(),
+            sandbox: Default::default(),
             library: Default::default(),
             context: Default::default(),
             budget: Default::default(),

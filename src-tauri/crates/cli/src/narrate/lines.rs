@@ -174,14 +174,15 @@ fn side(row: &Row) -> Vec<Line> {
 
 fn action_lines(step: &str, action: &ActionRow) -> Vec<Line> {
     let mut lines = vec![action_line(step, action)];
-    let said = action.said.iter().filter(|said| said.from.is_some());
-    lines.extend(said.map(|said| {
-        let from = said.from.map_or("", |from| from.in_words());
+    lines.extend(action.said.iter().map(|said| {
+        let from = said
+            .from
+            .map_or(String::new(), |from| format!("from {}: ", from.in_words()));
         let note = match brief(&said.note) {
             note if note.is_empty() => note,
             note => format!(" (“{note}”)"),
         };
-        let words = format!("  from {from}: {}{note}", brief(&said.words));
+        let words = format!("  {from}{}{note}", brief(&said.words));
         Line::new(Tone::Quiet, words)
     }));
     let asked = action.server_questions.iter();

@@ -55,6 +55,11 @@ const KINDS: &[Kind] = &[
         read: answers::judge,
     },
     Kind {
+        key: "command",
+        keys: keys::COMMAND_CRITERION,
+        read: answers::command,
+    },
+    Kind {
         key: "person",
         keys: keys::PERSON_CRITERION,
         read: answers::person,

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use longrein_protocol::agent::Size;
+
 use super::reader::Key;
 
 /// The file itself.
@@ -20,10 +22,10 @@ pub(super) const ROOT: &[Key] = &[
     Key::new("policy", "[[policy]]"),
     Key::new("skills", "[skills]"),
     Key::new("library", "[library]"),
+    Key::new("sandbox", "[sandbox]"),
     Key::new("context", "[context]"),
     Key::new("budget", "[budget]"),
     Key::new("done_when", "[[done_when]]"),
-    Key::later("sandbox"),
     Key::later("stage"),
 ];
 
@@ -78,6 +80,20 @@ pub(super) const SKILLS: &[Key] = &[Key::new("use", "use = [\"research-page\"]")
 
 /// `[library]`
 pub(super) const LIBRARY: &[Key] = &[Key::new("folders", "folders = [\"~/Papers\"]")];
+
+/// `[sandbox]`
+pub(super) const SANDBOX: &[Key] = &[
+    Key::new("image", "image = \"localhost/lab/tools:1\""),
+    Key::new("memory", "memory = \"2GiB\""),
+    Key::new("cpus", "cpus = 2"),
+    Key::new("processes", "processes = 512"),
+    Key::new("disk", "disk = \"10GiB\""),
+    Key::new("timeout_seconds", "timeout_seconds = 600"),
+    Key::new(
+        "hosts",
+        "hosts = [\"packages.example.org\", \"files.example.org\"]",
+    ),
+];
 
 /// `[context]`
 pub(super) const CONTEXT: &[Key] = &[
@@ -149,6 +165,13 @@ pub(super) const JUDGE_CRITERION: &[Key] = &[
     Key::new("model", "model = \"local/any\""),
 ];
 
+/// `[[done_when]]` with `command`
+pub(super) const COMMAND_CRITERION: &[Key] = &[
+    Key::new("command", "command = \"python3 -m pytest -q\""),
+    Key::new("status", "status = 0"),
+    Key::new("matches", "matches = '[0-9]+ passed'"),
+];
+
 /// `[[done_when]]` with `person`
 pub(super) const PERSON_CRITERION: &[Key] = &[Key::new(
     "person",
@@ -165,7 +188,7 @@ pub(super) const CRITERION: &[Key] = &[
     Key::new("tool", "tool = \"tracker.read\""),
     Key::new("judge", "judge = \"Every claim is fair to its source.\""),
     Key::new("person", "person = \"Read the page and accept it.\""),
-    Key::later("command"),
+    Key::new("command", "command = \"python3 -m pytest -q\""),
 ];
 
 /// Where a key belongs that stands elsewhere.
@@ -178,6 +201,12 @@ pub(super) const PLACES: &[(&str, &str)] = &[
     ("folders", "[library]"),
     ("compact_at", "[context]"),
     ("offload_above_tokens", "[context]"),
+    ("image", "[sandbox]"),
+    ("memory", "[sandbox]"),
+    ("cpus", "[sandbox]"),
+    ("processes", "[sandbox]"),
+    ("disk", "[sandbox]"),
+    ("hosts", "[sandbox]"),
     ("steps", "[budget]"),
     ("tokens_in", "[budget]"),
     ("tokens_out", "[budget]"),
@@ -209,7 +238,8 @@ pub(super) const PLACES: &[(&str, &str)] = &[
     ("must_not", "[[done_when]] beside text"),
     ("pointer", "[[done_when]] beside tool"),
     ("equals", "[[done_when]] beside tool"),
-    ("matches", "[[done_when]] beside tool"),
+    ("matches", "[[done_when]] beside tool or command"),
+    ("status", "[[done_when]] beside command"),
     ("of", "[[done_when]] beside judge"),
     (
         "description",
@@ -222,17 +252,16 @@ pub(super) const PLACES: &[(&str, &str)] = &[
 ];
 
 /// Tools that are granted by name, besides those for files.
-pub(super) const SINGLE_TOOLS: &[&str] = &["search_library", "web_fetch", "delegate"];
-
-/// Tools that the design names and this version does not have.
-pub(super) const LATER_TOOLS: &[&str] = &[
+pub(super) const SINGLE_TOOLS: &[&str] = &[
+    "search_library",
+    "web_fetch",
+    "delegate",
     "run_command",
     "run_code",
-    "read_result",
-    "pin_note",
-    "recall",
-    "find_tools",
 ];
+
+/// Tools that the design names and this version does not have.
+pub(super) const LATER_TOOLS: &[&str] = &["read_result", "pin_note", "recall", "find_tools"];
 
 /// The longest name of an agent.
 pub(super) const NAME_LETTERS_MAX: usize = 64;
@@ -256,6 +285,12 @@ pub(super) const CHILDREN: RangeInclusive<u32> = 0..=1_000;
 /// 0: its children have none.
 pub(super) const DEPTH: RangeInclusive<u32> = 0..=8;
 pub(super) const KEY_VALID_SECONDS: RangeInclusive<u32> = 1..=31_536_000;
+pub(super) const MEMORY: RangeInclusive<Size> = Size(64 << 20)..=Size(16 << 40);
+pub(super) const DISK: RangeInclusive<Size> = Size(1 << 20)..=Size(16 << 40);
+pub(super) const CPUS: RangeInclusive<f64> = 0.1..=1_024.0;
+/// A few of them are the agent's of the box.
+pub(super) const PROCESSES: RangeInclusive<u32> = 16..=100_000;
+pub(super) const EXIT_STATUS: RangeInclusive<u32> = 0..=255;
 pub(super) const MIN_BYTES: RangeInclusive<u32> = 1..=1_000_000_000;
 pub(super) const MIN_LINKS: RangeInclusive<u32> = 0..=10_000;
 pub(super) const MIN_CITATIONS: RangeInclusive<u32> = 0..=10_000;
@@ -271,6 +306,8 @@ pub(super) const WHOLE_RANGES: &[(&str, &str, RangeInclusive<u32>)] = &[
         "offload_above_tokens",
         OFFLOAD_ABOVE_TOKENS,
     ),
+    ("SandboxSettings", "processes", PROCESSES),
+    ("SandboxSettings", "timeout_seconds", TIMEOUT_SECONDS),
     ("Budget", "steps", STEPS),
     ("Budget", "tokens_in", TOKENS),
     ("Budget", "tokens_out", TOKENS),
@@ -280,6 +317,7 @@ pub(super) const WHOLE_RANGES: &[(&str, &str, RangeInclusive<u32>)] = &[
     ("Budget", "children", CHILDREN),
     ("Budget", "depth", DEPTH),
     ("Recovery", "key_valid_seconds", KEY_VALID_SECONDS),
+    ("CommandCriterion", "status", EXIT_STATUS),
     ("FileCriterion", "min_bytes", MIN_BYTES),
     ("FileCriterion", "max_bytes", MIN_BYTES),
     ("LinksCriterion", "min", MIN_LINKS),
@@ -290,5 +328,6 @@ pub(super) const WHOLE_RANGES: &[(&str, &str, RangeInclusive<u32>)] = &[
 pub(super) const FRACTION_RANGES: &[(&str, &str, RangeInclusive<f64>)] = &[
     ("ModelChoice", "temperature", TEMPERATURE),
     ("ContextLimits", "compact_at", COMPACT_AT),
+    ("SandboxSettings", "cpus", CPUS),
     ("Budget", "money_usd", MONEY_USD),
 ];

@@ -3,6 +3,7 @@
 mod criteria;
 mod recovery;
 mod rules;
+mod sandbox;
 
 use expect_test::{Expect, expect};
 
@@ -284,11 +285,11 @@ fn a_name_that_stands_for_nothing_is_told() {
         "[tools]\nallow = [\"file\", \"read\", \"*\", \".x\", \"exa.\", \"shell\", \"a b.c\"]",
         expect![[r#"
             2:10 tools.allow | There is no tool “file”. | Did you mean “files”?
-            2:18 tools.allow | There is no tool “read”. | Known are files, search_library, web_fetch, delegate, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
-            2:26 tools.allow | There is no tool “*”. | Known are files, search_library, web_fetch, delegate, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
+            2:18 tools.allow | There is no tool “read”. | Known are files, search_library, web_fetch, delegate, run_command, run_code, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
+            2:26 tools.allow | There is no tool “*”. | Known are files, search_library, web_fetch, delegate, run_command, run_code, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
             2:31 tools.allow | “.x” is not the name of a tool of a server. | Write server.tool, or server.* for all of its tools.
             2:37 tools.allow | “exa.” is not the name of a tool of a server. | Write server.tool, or server.* for all of its tools.
-            2:45 tools.allow | There is no tool “shell”. | Known are files, search_library, web_fetch, delegate, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
+            2:45 tools.allow | There is no tool “shell”. | Known are files, search_library, web_fetch, delegate, run_command, run_code, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
             2:54 tools.allow | “a b.c” is not the name of a tool of a server. | Write server.tool, or server.* for all of its tools.
         "#]],
     );
@@ -307,22 +308,16 @@ fn what_is_designed_and_not_built_is_refused_rather_than_ignored() {
 [model]
 use = ["local/a", "local/b"]
 [tools]
-allow = ["run_code", "find_tools"]
+allow = ["pin_note", "find_tools"]
 preload = ["exa.search"]
-[sandbox]
-hosts = []
 [[stage]]
 name = "first"
-[[done_when]]
-command = "make test"
 "#,
         expect![[r#"
-            5:10 tools.allow | “run_code” is not built yet. | Take it out: it would have no effect.
+            5:10 tools.allow | “pin_note” is not built yet. | Take it out: it would have no effect.
             5:22 tools.allow | “find_tools” is not built yet. | Take it out: it would have no effect.
             6:1 tools.preload | “preload” is not built yet. | Take it out: it would have no effect.
-            7:2 sandbox | “sandbox” is not built yet. | Take it out: it would have no effect.
-            9:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
-            12:1 done_when[1].command | “command” is not built yet. | Take it out: it would have no effect.
+            7:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
         "#]],
     );
 }

@@ -8,7 +8,7 @@ use toml::de::DeTable;
 
 use super::choices::THINKINGS;
 use super::reader::{At, Fields, Reader};
-use super::{criteria, keys, policy, settings};
+use super::{criteria, keys, policy, sandbox, settings};
 
 /// Reads the whole file; what can't be used keeps its default and is reported.
 pub(super) fn read(
@@ -26,6 +26,7 @@ pub(super) fn read(
         policy: policy::read(reader, root, &grants),
         skills: skills(reader, root),
         library: library(reader, root),
+        sandbox: Box::new(sandbox::read(reader, root, &grants)),
         context: context(reader, root),
         budget: Box::new(budget(reader, root)),
         done_when: criteria::read(reader, root, &grants),

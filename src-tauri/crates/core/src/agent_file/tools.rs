@@ -25,6 +25,8 @@ const CHANGING: &[&str] = &[
     "update_plan",
     "load_skill",
     "publish_artifact",
+    "run_command",
+    "run_code",
 ];
 
 /// Built-in tools with an argument that is a path.

@@ -5,11 +5,13 @@ mod value;
 use std::fmt::Write;
 
 use longrein_protocol::agent::{
-    AgentSpec, Budget, Criterion, PolicyRule, TextCriterion, ToolCriterion, ToolSettings,
+    AgentSpec, Budget, Criterion, PolicyRule, SandboxSettings, TextCriterion, ToolCriterion,
+    ToolSettings,
 };
 use longrein_protocol::tool::Recovery;
 
 use super::choices::{DECISIONS, EFFECTS, PERMITS, REPEATS, THINKINGS, word};
+use crate::policy::runs_commands;
 use value::{fraction, json, list, long_text, number, table, table_of_texts, text};
 
 /// Writes the file with every default filled in. Reading it again gives the same specification.
@@ -41,6 +43,9 @@ pub(super) fn to_toml(spec: &AgentSpec) -> String {
     file.list("use", &spec.skills.use_);
     file.table("library");
     file.list("folders", &spec.library.folders);
+    if !spec.sandbox.is_default() || runs_commands(&spec.tools.allow) {
+        file.sandbox(&spec.sandbox);
+    }
     file.table("context");
     file.line("compact_at", &fraction(spec.context.compact_at));
     file.line(
@@ -141,6 +146,17 @@ impl File {
         self.word("decision", word(DECISIONS, &rule.decision));
     }
 
+    fn sandbox(&mut self, sandbox: &SandboxSettings) {
+        self.table("sandbox");
+        self.optional_text("image", sandbox.image.as_ref());
+        self.word("memory", &sandbox.memory.to_string());
+        self.line("cpus", &fraction(sandbox.cpus));
+        self.line("processes", &number(sandbox.processes));
+        self.word("disk", &sandbox.disk.to_string());
+        self.line("timeout_seconds", &number(sandbox.timeout_seconds));
+        self.list("hosts", &sandbox.hosts);
+    }
+
     fn budget(&mut self, budget: &Budget) {
         self.table("budget");
         self.line("steps", &number(budget.steps));
@@ -185,6 +201,11 @@ impl File {
                 self.line("judge", &long_text(&judge.judge));
                 self.line("of", &text(&judge.of));
                 self.optional_text("model", judge.model.as_ref());
+            }
+            Criterion::Command(command) => {
+                self.line("command", &long_text(&command.command));
+                self.line("status", &number(command.status));
+                self.optional_text("matches", command.matches.as_ref());
             }
             Criterion::Person(person) => self.line("person", &long_text(&person.person)),
         }

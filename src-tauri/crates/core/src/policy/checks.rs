@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::facts::declared_urls;
 use super::preview::effect_in_words;
-use super::rules::{InForce, Matter, allowed_by, allows_host, in_force, verdict};
-use super::{LOAD_SKILL, SKILL_ARGUMENT, is_granted};
+use super::rules::{InForce, Matter, allowed_by, allows_host, in_force, is_tool, verdict};
+use super::{COMMAND_TOOLS, LOAD_SKILL, RUN_CODE, SKILL_ARGUMENT, is_granted};
 use crate::run::{Action, Run};
 
 /// All of them, in their order.
@@ -27,7 +27,7 @@ pub(super) fn all(
         schema(arguments),
         check(CheckName::Effect, Allow, effect_in_words(matter.effect)),
         secrets(spec, facts),
-        reach(facts),
+        reach(spec, &rules, facts),
         budget(run, action),
         by_rules(&rules, matter),
         taint(run, spec, &rules, matter),
@@ -115,7 +115,25 @@ fn secrets(spec: Option<&ToolSpec>, facts: &ActionFacts) -> Check {
     }
 }
 
-fn reach(facts: &ActionFacts) -> Check {
+/// Whether something hangs on how what runs in a box is read: a command line may name the hosts that
+/// it reaches, or a rule that asks or denies speaks of what may stand there.
+fn hangs_on_words(spec: Option<&ToolSpec>, rules: &[InForce<'_>]) -> bool {
+    let Some(spec) = spec.filter(|spec| COMMAND_TOOLS.contains(&spec.name.as_str())) else {
+        return true;
+    };
+    let reaches = spec.reach.egress;
+    let speaks = |rule: &InForce<'_>| {
+        let rule = rule.rule;
+        let ours = rule.tool.as_deref();
+        let ours = ours.is_none_or(|tool| is_tool(tool, &spec.name));
+        let words = rule.command.is_some() || (reaches && rule.host.is_some());
+        rule.decision != Allow && ours && words
+    };
+    let is_read = !spec.reach.commands.is_empty();
+    spec.effect != Effect::Workspace || (reaches && is_read) || rules.iter().any(speaks)
+}
+
+fn reach(spec: Option<&ToolSpec>, rules: &[InForce<'_>], facts: &ActionFacts) -> Check {
     let name = CheckName::Reach;
     if let Some(outside) = facts.paths.iter().find(|fact| fact.real.is_none()) {
         let words = format!("“{}” leads outside the workspace", outside.argument);
@@ -127,6 +145,18 @@ fn reach(facts: &ActionFacts) -> Check {
             more => format!(" (and {more} more)"),
         };
         let words = format!("it can't be made out what it does: {first}{more}");
+        if !hangs_on_words(spec, rules) {
+            return check(
+                name,
+                Allow,
+                format!("{words}; its box holds it all the same"),
+            );
+        }
+        return check(name, Ask, words);
+    }
+    let is_program = spec.is_some_and(|spec| spec.name == RUN_CODE);
+    if is_program && hangs_on_words(spec, rules) {
+        let words = "a program is not read, and a rule speaks of commands or hosts";
         return check(name, Ask, words);
     }
     if let Some(ask) = facts.skill.as_ref().and_then(|skill| skill.ask.as_ref()) {

@@ -53,6 +53,18 @@ pub const FILE_TOOLS: &[&str] = &[
     "search_files",
 ];
 
+/// The tool that runs programs in a box.
+pub const RUN_CODE: &str = "run_code";
+/// The tools that run commands in a box.
+pub const COMMAND_TOOLS: &[&str] = &["run_command", RUN_CODE];
+/// The tools that come with `run_command`, for what it leaves running.
+pub const JOB_TOOLS: &[&str] = &["job_output", "job_stop"];
+
+/// Whether a list of grants lets an agent run commands.
+pub fn runs_commands(allow: &[String]) -> bool {
+    COMMAND_TOOLS.iter().any(|tool| is_granted(allow, tool))
+}
+
 /// Whether a list of grants covers a tool.
 pub fn is_granted(allow: &[String], tool: &str) -> bool {
     grant_place(allow, tool).is_some()
@@ -63,6 +75,7 @@ pub fn is_granted(allow: &[String], tool: &str) -> bool {
 pub fn grant_place(allow: &[String], tool: &str) -> Option<usize> {
     let covers = |grant: &String| match grant.as_str() {
         "files" => FILE_TOOLS.contains(&tool),
+        "run_command" if JOB_TOOLS.contains(&tool) => true,
         grant => rules::is_tool(grant, tool),
     };
     let always = ALWAYS_GRANTED.contains(&tool).then_some(allow.len());

@@ -119,7 +119,7 @@ impl Run {
             Payload::ActionReconciled(reconciled) => self.reconciled(reconciled),
             // The action that took it back says all that the state needs.
             Payload::ActionCompensated(_) => {}
-            _ => {}
+            _ => self.apply_to_running(&event.payload),
         }
     }
 
@@ -134,7 +134,7 @@ impl Run {
     }
 
     fn run_finished(&mut self, finished: &RunFinished) {
-        self.close_open("Not done: the person took the result as it is.");
+        self.close_all("Not done: the person took the result as it is.");
         self.checking = false;
         self.acceptance = Acceptance::None;
         let knot = match finished.outcome {
@@ -210,7 +210,7 @@ impl Run {
         self.phase = Phase::Cancelled;
         self.checking = false;
         self.acceptance = Acceptance::None;
-        self.close_open("The person cancelled the run before this action ended.");
+        self.close_all("The person cancelled the run before this action ended.");
         self.request = Request::None;
         self.knot(KnotShape::Stop);
     }

@@ -154,6 +154,14 @@ impl Run {
                     .is_some_and(|action| started.attempt == action.attempt + 1);
                 acts(&started.action) && follows && stages(&started.action, &[Allowed, Lost])?
             }
+            Payload::ActionProgressed(progressed) => {
+                self.is_job(&progressed.action) || stages(&progressed.action, &[Started])?
+            }
+            Payload::JobStarted(started) => {
+                let is_new = self.jobs.iter().all(|job| job.name != started.job);
+                is_new && stages(&started.action, &[Started])?
+            }
+            Payload::JobFinished(finished) => self.open_jobs().any(|job| job.name == finished.job),
             Payload::ActionFinished(finished) => stages(&finished.action, &[Started, Allowed])?,
             Payload::ActionLost(lost) => stages(&lost.action, &[Started])?,
             Payload::ActionQueried(queried) => stages(&queried.action, &[Lost])?,

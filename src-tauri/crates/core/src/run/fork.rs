@@ -22,6 +22,7 @@ impl Run {
         self.unsettled = Reserve::default();
         self.side = None;
         self.close_open("Not carried into this fork: the original run keeps it.");
+        self.end_jobs("the original run keeps it");
         self.request = Request::None;
         self.claim = false;
         self.checked = false;

@@ -10,6 +10,7 @@ mod compacted;
 mod digest;
 mod files;
 mod fork;
+mod jobs;
 mod line;
 mod media;
 mod next;
@@ -37,7 +38,7 @@ pub use fork::copied;
 pub use line::DEMO_PROVIDER;
 pub use next::{ASK_PERSON, DELEGATE, FINISH, Next, WaitsFor};
 pub use parts::*;
-pub use recovery::{LOST_ATTEMPTS, QUERY_ATTEMPTS, StartWay};
+pub use recovery::{LOST_ATTEMPTS, QUERY_ATTEMPTS, REATTACH_ATTEMPTS, StartWay};
 pub use skills::LoadedSkill;
 pub use stopping::{DENIALS_LIMIT, LOOP_CYCLE, LOOP_CYCLE_TIMES, LOOP_LIMIT, LOOP_WARNING};
 
@@ -127,6 +128,8 @@ pub struct Run {
     pub sources: Vec<SourceRecord>,
     /// The skills that the model was given, the last one last.
     pub skills: Vec<LoadedSkill>,
+    /// Commands that run, or ran, beside the steps, in the order of their names.
+    pub jobs: Vec<Job>,
     /// Delivered files.
     pub artifacts: Vec<Artifact>,
     /// What the workspace held, as it was last recorded.

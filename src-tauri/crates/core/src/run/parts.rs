@@ -167,6 +167,8 @@ pub struct Action {
     pub approved: Option<BlobHash>,
     /// When it was first started.
     pub started_at: Millis,
+    /// The life of the box's agent that its command was last given to.
+    pub life: Option<String>,
     /// How often its status tool could not say what became of it.
     pub queries: u32,
     /// The wait before the status tool is asked again.
@@ -208,6 +210,7 @@ impl Action {
             shown: None,
             approved: None,
             started_at: 0,
+            life: None,
             queries: 0,
             query_at: None,
             questions: Vec::new(),
@@ -455,4 +458,17 @@ pub struct Artifact {
     pub media_type: String,
     /// The file as the model wrote it.
     pub original: Body,
+}
+
+/// A command that an action left running beside the steps.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Job {
+    /// Its name: `J1`.
+    pub name: String,
+    /// The action that left it running, and its command's id in the box.
+    pub action: ActionId,
+    /// What it is for.
+    pub intent: String,
+    /// How it ended; `None` while nothing is known of its end.
+    pub outcome: Option<String>,
 }

@@ -9,6 +9,8 @@ use super::{Action, Pause, Run};
 
 /// How often an action is started in all, when nobody knows what became of it.
 pub const LOST_ATTEMPTS: u32 = 5;
+/// How often it is looked for what an action left running. Looking begins nothing.
+pub const REATTACH_ATTEMPTS: u32 = 100;
 /// How often a status tool is asked before a person is.
 pub const QUERY_ATTEMPTS: u32 = 4;
 
@@ -27,11 +29,16 @@ impl Run {
     /// What recovery does with an action whose outcome is not known.
     pub fn way(&self, action: &Action, now: Millis) -> StartWay {
         let repeatable = action.effect == Effect::Read || action.repeat == Repeat::Repeatable;
-        if action.attempt >= LOST_ATTEMPTS {
+        let attempts = match action.repeat {
+            Repeat::Reattach => REATTACH_ATTEMPTS,
+            _ => LOST_ATTEMPTS,
+        };
+        if action.attempt >= attempts {
             return StartWay::Nobody("It was started several times, and its end was never seen.");
         }
         match action.repeat {
             _ if repeatable => StartWay::Again,
+            Repeat::Reattach => StartWay::Again,
             Repeat::Keyed if self.key_is_valid(action, now) => StartWay::Again,
             Repeat::Keyed => StartWay::Nobody(
                 "Its key is no longer valid, so starting it again could do it twice.",

@@ -3,17 +3,23 @@
 use longrein_protocol::agent::Decision;
 use longrein_protocol::block::Trust;
 use longrein_protocol::event::{
-    ActionDecided, ActionFinished, ActionLost, ActionProposed, ActionQueried, ActionRejected,
-    ActionStarted, ActionUncertain, ApprovalRequested, Event, SourceCaptured,
+    ActionDecided, ActionFinished, ActionLost, ActionProgressed, ActionProposed, ActionQueried,
+    ActionRejected, ActionStarted, ActionUncertain, ApprovalRequested, Event, Progress,
+    SourceCaptured,
 };
 use longrein_protocol::tool::Effect;
-use longrein_protocol::view::{ActionRow, ActionState, Knot, KnotShape, KnotTone, Row, RowContent};
+use longrein_protocol::view::{
+    ActionRow, ActionState, Knot, KnotShape, KnotTone, Row, RowContent, SaidLine,
+};
 use longrein_protocol::{ActionId, ToolErrorClass};
 
 use super::card::{self, new_action, no_longer_asked, title, waiting};
 use super::rows::new_knot;
 use super::{ROW_TEXT_BYTES, View, shown, words};
 use crate::compile::Content;
+
+/// The most lines of a card that requests to the network may fill; all of them are in the log.
+const REQUESTS_SHOWN: usize = 50;
 
 impl View {
     pub(super) fn proposed(
@@ -101,6 +107,27 @@ impl View {
             row.attempt = started.attempt;
             row.outcome.clear();
             *knot = new_knot(KnotShape::Ring, KnotTone::Running, &title(row), "runs");
+        })
+    }
+
+    /// What a command asked of the network stands on its card.
+    pub(super) fn progressed(
+        &mut self,
+        event: &Event,
+        progressed: &ActionProgressed,
+    ) -> Vec<String> {
+        let Progress::Requested(request) = &progressed.what else {
+            return Vec::new();
+        };
+        self.action(&progressed.action, |row, _| {
+            if row.said.len() < REQUESTS_SHOWN {
+                row.said.push(SaidLine {
+                    words: words::network(request),
+                    note: String::new(),
+                    from: None,
+                    at: event.at,
+                });
+            }
         })
     }
 

@@ -4,8 +4,8 @@
 use longrein_protocol::Body;
 use longrein_protocol::block::Block;
 use longrein_protocol::event::{
-    ContextCompacted, Digest, Event, MediaReduced, ModelFailed, ModelResponded, Payload,
-    ResumeReason, RunFinished, RunForked, RunHandedOff, RunResumed, VerificationFinished,
+    ContextCompacted, Digest, Event, MediaReduced, ModelFailed, ModelResponded, ModelSwitched,
+    Payload, ResumeReason, RunFinished, RunForked, RunHandedOff, RunResumed, VerificationFinished,
 };
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::view::{Knot, KnotShape, KnotTone, Row, RowContent, RunState};
@@ -35,10 +35,7 @@ impl View {
             }
             Payload::ModelResponded(responded) => self.answer(event, responded, content),
             Payload::ModelFailed(failed) => self.trouble(event, failed),
-            Payload::ModelSwitched(switched) => self.notice(
-                event,
-                words::switched(&switched.from, &switched.to, &switched.why),
-            ),
+            Payload::ModelSwitched(switched) => self.switched(event, switched),
             Payload::MediaReduced(reduced) => self.reduced(event, reduced),
             Payload::NoticeGiven(notice) => self.notice(event, content(&notice.text)),
             Payload::ContextCompacted(compacted) => self.compacted(event, compacted),
@@ -68,6 +65,9 @@ impl View {
             Payload::QuestionWithdrawn(withdrawn) => self.question_withdrawn(withdrawn),
             Payload::QuestionRefused(refused) => self.question_refused(refused, content),
             Payload::ActionStarted(started) => self.started(started),
+            Payload::ActionProgressed(_) | Payload::JobStarted(_) | Payload::JobFinished(_) => {
+                self.runs(event)
+            }
             Payload::ActionFinished(finished) => self.finished(finished, content),
             Payload::ActionLost(lost) => self.lost(lost),
             Payload::ActionQueried(queried) => self.queried(queried),
@@ -123,6 +123,21 @@ impl View {
             text: text.to_owned(),
         };
         self.plain(event, content, Some(knot))
+    }
+
+    fn switched(&mut self, event: &Event, switched: &ModelSwitched) -> Vec<String> {
+        let words = words::switched(&switched.from, &switched.to, &switched.why);
+        self.notice(event, words)
+    }
+
+    /// What runs, beside the steps or in one of them, came to something.
+    fn runs(&mut self, event: &Event) -> Vec<String> {
+        match &event.payload {
+            Payload::ActionProgressed(progressed) => self.progressed(event, progressed),
+            Payload::JobStarted(started) => self.notice(event, words::job_started(started)),
+            Payload::JobFinished(finished) => self.notice(event, words::job_finished(finished)),
+            _ => Vec::new(),
+        }
     }
 
     fn notice(&mut self, event: &Event, text: String) -> Vec<String> {
@@ -226,9 +241,10 @@ impl View {
             .actions
             .iter()
             .filter(|action| action.stage == ActionStage::Lost);
-        let repeatable = lost
-            .clone()
-            .all(|action| action.effect == Effect::Read || action.repeat == Repeat::Repeatable);
+        let repeatable = lost.clone().all(|action| {
+            let safe = matches!(action.repeat, Repeat::Repeatable | Repeat::Reattach);
+            safe || action.effect == Effect::Read
+        });
         let request = self.run().request == Request::Lost;
         let text = words::resumed(resumed.why, request, lost.count(), repeatable);
         if resumed.why == ResumeReason::Asked {

@@ -3,8 +3,8 @@
 use longrein_protocol::Media;
 use longrein_protocol::ToolErrorClass;
 use longrein_protocol::event::{
-    ActionQueried, ApprovalResolved, Limit, Limits, Outcome, Purpose, ResumeReason, StatusAnswer,
-    Verdict,
+    ActionQueried, ApprovalResolved, JobFinished, JobStarted, Limit, Limits, NetworkRequest,
+    Outcome, Purpose, ResumeReason, StatusAnswer, Verdict,
 };
 use longrein_protocol::gate::{Always, Scope, Surface};
 
@@ -40,8 +40,8 @@ pub fn brief(text: &str) -> String {
 /// Arguments in a few words: the values of the fields that say most.
 pub fn arguments(tool: &str, arguments: &serde_json::Value) -> String {
     const TELLING: &[&str] = &[
-        "query", "path", "pattern", "source", "title", "summary", "question", "label", "text",
-        "url", "name",
+        "intent", "query", "path", "pattern", "source", "title", "summary", "question", "label",
+        "text", "url", "name",
     ];
     if let Some(items) = arguments.get("items").and_then(|items| items.as_array()) {
         return match items.len() {
@@ -53,6 +53,7 @@ pub fn arguments(tool: &str, arguments: &serde_json::Value) -> String {
         .iter()
         .find_map(|name| arguments.get(name)?.as_str().map(|value| (*name, value)));
     match telling {
+        Some(("intent", value)) => brief(value),
         Some(("query" | "pattern" | "text" | "summary" | "question", value)) => {
             format!("“{}”", brief(value))
         }
@@ -149,6 +150,28 @@ pub fn status(queried: &ActionQueried) -> String {
         (StatusAnswer::Unknown, times) => {
             format!("its status tool can't say yet, asked {times} times")
         }
+    }
+}
+
+/// That a command runs beside the steps.
+pub fn job_started(started: &JobStarted) -> String {
+    format!("Job {} runs: {}", started.job, brief(&started.intent))
+}
+
+/// That it ended.
+pub fn job_finished(finished: &JobFinished) -> String {
+    format!("Job {} ended: {}", finished.job, finished.outcome)
+}
+
+/// A request of a command to the network.
+pub fn network(request: &NetworkRequest) -> String {
+    let NetworkRequest {
+        method, host, port, ..
+    } = request;
+    let path = request.path.as_deref().unwrap_or_default();
+    match &request.refused {
+        None => format!("network: {method} {host}:{port}{path}"),
+        Some(why) => format!("network: {method} {host}:{port}{path}, refused: {why}"),
     }
 }
 

@@ -208,10 +208,12 @@ pub fn call(arguments: serde_json::Value, cancel: CancellationToken) -> ToolCall
             sources: Vec::new(),
             artifacts: Vec::new(),
             plan: Vec::new(),
+            jobs: Vec::new(),
             blobs: Arc::new(NoBlobs),
         }),
         person: Arc::new(NobodyThere),
         cancel,
+        beside: longrein_runtime::ports::Beside::default(),
     }
 }
 

@@ -127,6 +127,87 @@ pub struct ActionStarted {
     pub credentials: Vec<String>,
 }
 
+/// See [`super::Payload::ActionProgressed`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ActionProgressed {
+    /// The action.
+    pub action: ActionId,
+    /// What came next.
+    pub what: Progress,
+}
+
+/// What an action came to while it runs.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Progress {
+    /// Its command is about to be given to a box, whose agent lives this life. A command that an
+    /// agent of the same life does not know never ran.
+    Boxed {
+        /// The life.
+        life: String,
+    },
+    /// Its command asked for the network; what is allowed leaves after this.
+    Requested(NetworkRequest),
+    /// Such a request is over.
+    Answered(NetworkAnswer),
+}
+
+/// A request of a command to the network.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NetworkRequest {
+    /// Counts the requests of the box, from 1.
+    pub request: u64,
+    /// Its method: `CONNECT` for everything that is encrypted.
+    pub method: String,
+    /// The host, as it was asked for.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// The path, where it can be seen; never the query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Why it was refused; absent where it was allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// What came of a request that was allowed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NetworkAnswer {
+    /// Which.
+    pub request: u64,
+    /// The address that was reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Bytes that the command sent.
+    pub sent_bytes: u64,
+    /// Bytes that it received.
+    pub received_bytes: u64,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+/// See [`super::Payload::JobStarted`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct JobStarted {
+    /// The job's name: `J1`. No other one of the run has it.
+    pub job: String,
+    /// The action that left it running; it is also its command's id in the box.
+    pub action: ActionId,
+    /// What it is for, in the words of who started it.
+    pub intent: String,
+}
+
+/// See [`super::Payload::JobFinished`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct JobFinished {
+    /// The job's name.
+    pub job: String,
+    /// How it ended, in a few words: `exit status 0`.
+    pub outcome: String,
+}
+
 /// See [`super::Payload::ActionFinished`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ActionFinished {

@@ -14,7 +14,7 @@ use longrein_resident::wire::{Code, Start};
 use rustix::net::Shutdown;
 
 use super::job::Job;
-use super::{Refused, Server, calls, thread, tunnels};
+use super::{Refused, Server, calls, socket, thread, tunnels};
 
 /// Where a program finds the socket for its calls.
 const TOOLS_VARIABLE: &str = "LONGREIN_TOOLS";
@@ -47,7 +47,7 @@ impl Gates {
             let path = server.setup.run.join(format!("{}.sock", start.command));
             // One of an earlier life is nobody's.
             let _ = fs::remove_file(&path);
-            let listener = UnixListener::bind(&path)?;
+            let listener = socket::listen(&path)?;
             // The command is another user, and must be able to write to it to connect.
             fs::set_permissions(&path, fs::Permissions::from_mode(0o666))?;
             gates.tools = Some((listener, path));

@@ -9,19 +9,19 @@ mod launch;
 mod link;
 mod output;
 mod records;
+mod socket;
 mod tunnels;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use longrein_resident::wire::{Code, End, SOCKET, Setup};
+use longrein_resident::wire::{Code, End, LOCK, SOCKET, Setup};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -133,7 +133,7 @@ fn prepare(folder: &Path, mode: u32) -> Result<(), Failure> {
 /// Takes the state folder for as long as the result lives: two agents would each take what the
 /// other runs for lost.
 fn only(state: &Path) -> Result<fs::File, Failure> {
-    let path = state.join("lock");
+    let path = state.join(LOCK);
     let file = fs::File::create(&path).trying(|| format!("making {}", path.display()))?;
     rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)
         .trying(|| format!("taking {}, which another agent has", path.display()))?;
@@ -145,10 +145,10 @@ impl Server {
         let path = self.setup.state.join(SOCKET);
         // One of an earlier life is nobody's.
         let _ = fs::remove_file(&path);
-        let listener = UnixListener::bind(&path)
-            .and_then(|socket| {
+        let listener = socket::listen(&path)
+            .and_then(|listener| {
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
-                Ok(socket)
+                Ok(listener)
             })
             .trying(|| format!("listening at {}", path.display()))?;
         loop {

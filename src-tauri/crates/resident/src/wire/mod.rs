@@ -11,7 +11,7 @@ mod words;
 
 pub use frame::{Frame, FrameError, LENGTHS_BYTES, encode, lengths, read, write};
 pub use words::{
-    Answer, Ask, Asked, CallId, Code, End, Kept, Limits, Receipt, SOCKET, Said, Setup, Start,
+    Answer, Ask, Asked, CallId, Code, End, Kept, LOCK, Limits, Receipt, SOCKET, Said, Setup, Start,
     State, Stream,
 };
 

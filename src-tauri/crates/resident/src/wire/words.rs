@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// The name of the agent's socket in its state folder, which commands can't enter.
 pub const SOCKET: &str = "agent.sock";
+/// The file in the state folder that an agent holds locked as long as it lives.
+pub const LOCK: &str = "lock";
 
 /// How an agent is set up: JSON in the only argument of `serve`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

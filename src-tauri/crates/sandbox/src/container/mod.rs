@@ -24,7 +24,7 @@ use tokio_util::io::StreamReader;
 pub(crate) use create::{COMMAND_USER, environment as environment_of};
 pub use give::hand_over;
 pub use names::{Owner, RunBox};
-pub use reap::{Reaped, reap};
+pub use reap::{Reaped, reap, reap_all_but, runs};
 
 use crate::engine::{Engine, unless_missing};
 use crate::session::{Incoming, Session};

@@ -30,10 +30,54 @@ pub async fn reap(
     instance: &str,
     keep: &HashSet<String>,
 ) -> Result<Reaped, SandboxError> {
-    let filters = HashMap::from([("label".to_owned(), vec![format!("{INSTANCE}={instance}")])]);
+    reap_all_but(engine, instance, &|run| keep.contains(run)).await
+}
+
+/// The runs of this app instance that a container or a volume is there of.
+///
+/// # Errors
+/// When the engine does not list them.
+pub async fn runs(engine: &Engine, instance: &str) -> Result<HashSet<String>, SandboxError> {
+    let of = |labels: HashMap<String, String>| labels.get(RUN).cloned();
+    let options = ListContainersOptionsBuilder::new()
+        .all(true)
+        .filters(&filters(instance))
+        .build();
+    let listed = engine.docker.list_containers(Some(options)).await;
+    let listed = listed.map_err(engine.failed("list containers"))?;
+    let containers = listed.into_iter().filter_map(|found| of(found.labels?));
+    let mut runs: HashSet<String> = containers.collect();
+    let options = ListVolumesOptions {
+        filters: Some(filters(instance)),
+    };
+    let listed = engine.docker.list_volumes(Some(options)).await;
+    let listed = listed.map_err(engine.failed("list volumes"))?.volumes;
+    runs.extend(
+        listed
+            .into_iter()
+            .flatten()
+            .filter_map(|found| of(found.labels)),
+    );
+    Ok(runs)
+}
+
+fn filters(instance: &str) -> HashMap<String, Vec<String>> {
+    HashMap::from([("label".to_owned(), vec![format!("{INSTANCE}={instance}")])])
+}
+
+/// The same as [`reap`], for runs that are kept by a rule.
+///
+/// # Errors
+/// As there.
+pub async fn reap_all_but(
+    engine: &Engine,
+    instance: &str,
+    keeps: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Reaped, SandboxError> {
+    let filters = filters(instance);
     let is_kept = |labels: &HashMap<String, String>| {
         labels.get(INSTANCE).is_none_or(|of| of != instance)
-            || labels.get(RUN).is_some_and(|run| keep.contains(run))
+            || labels.get(RUN).is_some_and(|run| keeps(run))
     };
     let mut reaped = Reaped::default();
     let options = ListContainersOptionsBuilder::new()

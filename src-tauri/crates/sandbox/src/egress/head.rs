@@ -1,7 +1,7 @@
 //! The head of a request to the proxy: what is asked for, and what goes on from it.
 
 use super::Refusal;
-use super::hosts::{normal, split};
+use longrein_protocol::host_rule::{normal, split};
 
 /// The most bytes of a head.
 pub(super) const HEAD_MAX_BYTES: usize = 64 * 1024;

@@ -3,7 +3,6 @@
 //! says of each request what came of it.
 
 mod head;
-mod hosts;
 mod proxy;
 #[cfg(test)]
 mod tests;
@@ -18,7 +17,7 @@ use longrein_resident::wire::TUNNELS_MAX;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-pub use hosts::{HostRule, NoHostRule};
+pub use longrein_protocol::host_rule::{HostRule, NoHostRule};
 
 use crate::session::Tunnel;
 
@@ -59,7 +58,19 @@ impl fmt::Debug for Egress {
     }
 }
 
-/// What the proxy says of requests, in order. Nothing leaves before what says so was taken.
+/// Takes what the proxy says of requests, in order. True: it is kept. An allowed request leaves only
+/// after that, and one that nobody keeps does not leave.
+pub type Teller = Arc<dyn Fn(EgressEvent) -> BoxFuture<'static, bool> + Send + Sync>;
+
+/// A teller that passes everything on to a channel.
+pub fn told_to(events: mpsc::Sender<EgressEvent>) -> Teller {
+    Arc::new(move |event| {
+        let events = events.clone();
+        Box::pin(async move { events.send(event).await.is_ok() })
+    })
+}
+
+/// What the proxy says of requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EgressEvent {
     /// A request was decided; if it is allowed, it leaves now.
@@ -129,11 +140,7 @@ pub enum Refusal {
 }
 
 /// Carries tunnels until there are no more. Dropping it closes those that are open.
-pub async fn serve(
-    mut tunnels: mpsc::Receiver<Tunnel>,
-    egress: Egress,
-    events: mpsc::Sender<EgressEvent>,
-) {
+pub async fn serve(mut tunnels: mpsc::Receiver<Tunnel>, egress: Egress, tell: Teller) {
     let egress = Arc::new(egress);
     let mut open = JoinSet::new();
     let mut last = 0;
@@ -148,7 +155,7 @@ pub async fn serve(
             last,
             tunnel,
             Arc::clone(&egress),
-            events.clone(),
+            Arc::clone(&tell),
         ));
     }
     while open.join_next().await.is_some() {}

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::head::{HEAD_MAX_BYTES, Head, end, parse};
-use super::{Egress, EgressEvent, Refusal};
+use super::{Egress, EgressEvent, Refusal, Teller};
 use crate::session::Tunnel;
 
 /// How long a command may take to say what it wants.
@@ -29,12 +28,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 
 /// Carries one connection and says what came of it. Without anybody who takes what it says,
 /// nothing is carried.
-pub(super) async fn carry(
-    request: u64,
-    tunnel: Tunnel,
-    egress: Arc<Egress>,
-    events: mpsc::Sender<EgressEvent>,
-) {
+pub(super) async fn carry(request: u64, tunnel: Tunnel, egress: Arc<Egress>, tell: Teller) {
     let Tunnel {
         command,
         mut stream,
@@ -66,14 +60,14 @@ pub(super) async fn carry(
         path,
         refused,
     };
-    if events.send(decided).await.is_err() {
+    if !tell(decided).await {
         return;
     }
     match (parsed, addresses) {
         (Ok(head), Ok(addresses)) => {
             let ended = exchange(request, stream, &head, rest, &addresses).await;
             // What happened is over either way.
-            let _ = events.send(ended).await;
+            let _ = tell(ended).await;
         }
         (_, Err(refusal)) => {
             let status = match &refusal {

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use super::{Egress, EgressEvent, Refusal, Resolver, serve};
+use super::{Egress, EgressEvent, Refusal, Resolver, serve, told_to};
 use crate::session::Tunnel;
 
 /// All but the loopback is refused here, the other way round than in an app: a test's hosts stand
@@ -47,7 +47,7 @@ async fn ask(hosts: &[&str], resolver: Resolver, request: &str) -> (String, Vec<
             guard,
             resolver,
         },
-        events,
+        told_to(events),
     ));
     let (stream, mut command) = duplex(1 << 16);
     tunnels

@@ -10,6 +10,8 @@ use crate::SandboxError;
 
 /// The variable by which people name an engine for all their tools.
 const HOST_VARIABLE: &str = "DOCKER_HOST";
+/// What a configuration names that wants bubblewrap, whatever engine there is.
+const WITHOUT_ENGINE: &str = "bubblewrap";
 
 /// An address at which an engine may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub struct Candidate {
 }
 
 /// Why no engine was found: what was tried, and what each said.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unavailable {
     /// In the order of trying.
     pub tried: Vec<(Candidate, String)>,
@@ -41,7 +43,7 @@ impl Unavailable {
 /// What finding depends on. Taken once from the environment, so that it can be said and tested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
-    /// An engine that the configuration names; nothing else is tried then.
+    /// An engine that the configuration names, or `bubblewrap`; nothing else is tried then.
     pub named: Option<String>,
     /// `DOCKER_HOST`; nothing else is tried then.
     pub host: Option<String>,
@@ -66,6 +68,11 @@ impl Places {
             runtime: path("XDG_RUNTIME_DIR"),
             home: path("HOME"),
         }
+    }
+
+    /// Whether the configuration wants no engine at all.
+    pub fn wants_none(&self) -> bool {
+        self.named.as_deref() == Some(WITHOUT_ENGINE)
     }
 
     /// Where to look, in this order: the named one alone, `DOCKER_HOST` alone; else Podman without

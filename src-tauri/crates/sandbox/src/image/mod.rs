@@ -88,6 +88,19 @@ pub async fn ensure(
     Ok(name)
 }
 
+/// Whether an engine has an image already.
+///
+/// # Errors
+/// When the engine does not answer.
+pub async fn is_there(engine: &Engine, source: &ImageSource) -> Result<bool, SandboxError> {
+    let name = source.name();
+    match engine.docker.inspect_image(&name).await {
+        Ok(_) => Ok(true),
+        Err(error) if status(&error) == Some(404) => Ok(false),
+        Err(error) => Err(engine.failed(format!("look for the image {name}"))(error)),
+    }
+}
+
 async fn build(
     engine: &Engine,
     name: &str,

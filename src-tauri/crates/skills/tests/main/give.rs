@@ -61,10 +61,12 @@ fn call(
             sources: Vec::new(),
             artifacts: Vec::new(),
             plan: Vec::new(),
+            jobs: Vec::new(),
             blobs: Arc::new(NoBlobs),
         }),
         person: Arc::new(longrein_runtime::ports::NobodyThere),
         cancel: CancellationToken::new(),
+        beside: longrein_runtime::ports::Beside::default(),
     };
     let tool = LoadSkill::tool(world.skills.clone(), || 1_700_000_000_000);
     let runtime = tokio::runtime::Builder::new_current_thread()

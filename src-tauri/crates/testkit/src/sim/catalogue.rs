@@ -20,6 +20,7 @@ pub fn names() -> Vec<&'static str> {
         "fetch",
         "write",
         "once",
+        "boxed",
         "keyed",
         "order",
         "order_status",
@@ -41,6 +42,7 @@ fn spec(name: &str) -> ToolSpec {
     let (effect, repeat) = match name {
         "write" => (Effect::Workspace, Repeat::Repeatable),
         "once" => (Effect::Workspace, Repeat::Once),
+        "boxed" => (Effect::Workspace, Repeat::Reattach),
         "keyed" => (Effect::Workspace, Repeat::Keyed),
         "order" => (Effect::Workspace, Repeat::Queryable),
         "post" => (Effect::Irreversible, Repeat::Once),

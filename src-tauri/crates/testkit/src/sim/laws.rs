@@ -337,6 +337,8 @@ impl Laws {
             Repeat::Repeatable => true,
             Repeat::Keyed => valid,
             Repeat::Queryable => not_done,
+            // Starting it again only looks for what is there.
+            Repeat::Reattach => true,
             Repeat::Once => false,
         };
         if !may && !told {

@@ -56,6 +56,8 @@ pub(super) struct State {
     /// Calls that run and may still have an effect: key and action.
     running: Vec<(String, ActionId)>,
     keys: HashMap<String, u64>,
+    /// Commands that the box was given; it outlives the process.
+    boxed: BTreeSet<ActionId>,
     asked_status: BTreeMap<String, u32>,
     calls: BTreeMap<String, u32>,
     /// Requests that reached the provider.
@@ -280,6 +282,11 @@ impl State {
         }
     }
 
+    /// The box is given a command; false where it has it already.
+    pub fn box_takes(&mut self, action: &ActionId) -> bool {
+        self.boxed.insert(action.clone())
+    }
+
     /// An effect happens. What only reads has none.
     pub fn land(&mut self, landing: Landing, now_ms: u64) {
         if landing.effect == Effect::Read {
@@ -297,7 +304,7 @@ impl State {
             self.change_file(path);
         }
         let law = match landing.repeat {
-            Repeat::Once => Some(Law::OnceAtMostOnce),
+            Repeat::Once | Repeat::Reattach => Some(Law::OnceAtMostOnce),
             Repeat::Keyed => Some(Law::KeyedOncePerKey),
             Repeat::Queryable => Some(Law::QueryableAtMostOnce),
             Repeat::Repeatable => None,

@@ -6,9 +6,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use longrein_core::run::Run;
 use longrein_protocol::agent::Criterion;
-use longrein_protocol::event::SnapshotTaken;
+use longrein_protocol::event::{Progress, SnapshotTaken};
 use longrein_protocol::gate::{Always, PathFact, SecretFact, StandingRule};
 use longrein_protocol::source::CriterionResult;
+use longrein_protocol::tool::Repeat;
 use longrein_protocol::{Body, ToolErrorClass, ToolSpec};
 use longrein_runtime::ports::{
     Asks, BlobRead, Clock, LiveText, Model, ModelError, NoLiveText, RunContext, Tool, ToolCall,
@@ -177,6 +178,30 @@ impl SimTool {
         }
     }
 
+    /// A command: given to a box once it is on record which life of its agent gets it, and found
+    /// there again by whoever comes later.
+    async fn command(
+        &self,
+        call: &ToolCall,
+        manner: &Manner,
+        landing: Landing,
+    ) -> Result<ToolOutput, ToolError> {
+        let stopped = || ToolError::new(ToolErrorClass::Cancelled, "It was stopped.");
+        if call.beside.life.is_none() {
+            let life = "the only one".to_owned();
+            if !call.beside.tells.progress(Progress::Boxed { life }).await {
+                return Err(stopped());
+            }
+        }
+        if self.outside.state().box_takes(&call.action) {
+            self.land(landing);
+        }
+        match self.takes(manner, call).await {
+            true => Ok(self.answer(call)),
+            false => Err(stopped()),
+        }
+    }
+
     fn answer(&self, call: &ToolCall) -> ToolOutput {
         let mut output = ToolOutput::text("done", "done");
         if self.spec.name == "order_status" {
@@ -211,6 +236,9 @@ impl Tool for SimTool {
         }
         let manner = self.outside.manner(&self.spec.name);
         let landing = self.outside.state().arrives(&self.spec, &call);
+        if self.spec.repeat == Repeat::Reattach {
+            return self.command(&call, &manner, landing).await;
+        }
         let running = (manner.lands == Lands::AtEnd).then(|| {
             self.outside.state().runs(&call);
             Running(&self.outside, call.key.clone())

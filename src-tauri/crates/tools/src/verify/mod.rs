@@ -5,6 +5,7 @@
 //! names there, and whether a published copy is still the one that was published. Every check is
 //! bounded in size and time; one that can't be made does not hold, and says why.
 
+mod command;
 mod evidence;
 mod file;
 mod judge;
@@ -74,7 +75,7 @@ const UNCHECKED: &str = "it could not be checked";
 
 fn limit(criterion: &Criterion) -> Duration {
     match criterion {
-        Criterion::Tool(_) => TOOL_LIMIT,
+        Criterion::Tool(_) | Criterion::Command(_) => TOOL_LIMIT,
         Criterion::Judge(_) => JUDGE_LIMIT,
         _ => CHECK_LIMIT,
     }
@@ -104,6 +105,7 @@ async fn find(
         Criterion::Links(links) => links::check(links, context).await,
         Criterion::Tool(tool) => tool::check(tool, asks).await,
         Criterion::Judge(judge) => judge::check(judge, context, asks).await,
+        Criterion::Command(command) => command::check(command, asks).await,
         Criterion::Person(_) => Ok(Finding {
             holds: false,
             waits: true,

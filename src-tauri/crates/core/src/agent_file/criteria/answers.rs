@@ -2,10 +2,11 @@
 
 use longrein_protocol::Effect;
 use longrein_protocol::agent::{
-    Criterion, JudgeCriterion, PersonCriterion, ToolCriterion, ToolGrants,
+    CommandCriterion, Criterion, JudgeCriterion, PersonCriterion, ToolCriterion, ToolGrants,
 };
 
 use super::super::choices::{EFFECTS, word};
+use super::super::keys;
 use super::super::reader::{At, Fields, Reader};
 use super::super::sections::is_model_name;
 use super::super::tools::{self, Grant};
@@ -117,5 +118,24 @@ pub(super) fn person(
 ) -> Option<Criterion> {
     Some(Criterion::Person(PersonCriterion {
         person: words(reader, fields, "person")?,
+    }))
+}
+
+/// `command = "python3 -m pytest -q"`
+pub(super) fn command(
+    reader: &mut Reader<'_>,
+    fields: Fields<'_>,
+    _: &ToolGrants,
+) -> Option<Criterion> {
+    let status = reader.whole(fields, "status", &keys::EXIT_STATUS);
+    let matches = reader.text(fields, "matches");
+    if let Some(matches) = &matches {
+        is_expression(reader, matches, &fields.path_of("matches"));
+    }
+    let command = words(reader, fields, "command")?;
+    Some(Criterion::Command(CommandCriterion {
+        command,
+        status: status.unwrap_or(0),
+        matches: matches.map(|matches| matches.value),
     }))
 }

@@ -38,7 +38,7 @@ fn settings_and_rules_that_can_not_be_are_told() {
         expect![[r#"
             1:1 policy[1] | The rule has no condition. | Say what it speaks of: tool, effect, args, path, host or command.
             1:1 policy[1].decision | The rule has no decision. | Write it like this: decision = "ask"
-            3:8 policy[2].tool | There is no tool “files”. | Known are search_library, web_fetch, delegate, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
+            3:8 policy[2].tool | There is no tool “files”. | Known are search_library, web_fetch, delegate, run_command, run_code, read_file, write_file, edit_file, list_files and search_files, and server.tool for the tools of MCP servers.
         "#]],
     );
     refused(

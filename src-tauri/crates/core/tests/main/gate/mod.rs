@@ -2,6 +2,7 @@
 
 mod binding;
 mod bounds;
+mod boxed;
 mod offered;
 mod red_team;
 mod standing;

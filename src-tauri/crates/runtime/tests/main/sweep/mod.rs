@@ -132,6 +132,7 @@ mod whole {
         let parts = [("child.spawned", 2), ("child.finished", 2)];
         ends("children", UNVERIFIED, &parts);
         ends("leaving", UNVERIFIED, &approvals);
+        ends("boxed", UNVERIFIED, &[("action.progressed", 2)]);
         ends(
             "late",
             UNVERIFIED,

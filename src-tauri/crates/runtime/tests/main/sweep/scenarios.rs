@@ -28,6 +28,7 @@ pub fn all() -> Vec<Scenario> {
         late(),
         children(),
         leaving(),
+        boxed(),
     ]
 }
 
@@ -74,6 +75,23 @@ pub fn every_effect() -> Scenario {
                 calls("once", json!({"n": 4})).and("page", json!({"n": 5})),
                 calls("finish", json!({})),
                 words("It is there now."),
+            ],
+        )
+    }
+}
+
+/// Commands that go on without the process, and are found again in their box.
+fn boxed() -> Scenario {
+    Scenario {
+        manners: vec![Manner {
+            takes_ms: 2_000,
+            ..manner("boxed", 1)
+        }],
+        ..scenario(
+            "boxed",
+            [
+                calls("boxed", json!({"n": 1})).and("boxed", json!({"n": 2})),
+                words("Both have run."),
             ],
         )
     }

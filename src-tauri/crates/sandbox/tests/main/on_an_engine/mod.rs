@@ -1,5 +1,6 @@
 mod bubblewrap;
 mod calls;
+mod code;
 mod escape;
 mod image;
 mod kill;

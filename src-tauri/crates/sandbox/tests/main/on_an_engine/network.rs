@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use longrein_sandbox::egress::{Egress, EgressEvent, Resolver, serve};
+use longrein_sandbox::egress::{Egress, EgressEvent, Resolver, serve, told_to};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -60,7 +60,7 @@ async fn listed_hosts_are_reached_and_all_requests_are_told(place: Place) {
             guard,
             resolver: resolver(),
         },
-        events,
+        told_to(events),
     ));
 
     let program = format!(

@@ -1,7 +1,7 @@
-//! Which hosts are listed.
+//! Which hosts an agent's commands may reach.
 
+use core::net::{Ipv4Addr, Ipv6Addr};
 use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 /// The ports of a rule that names none.
@@ -52,7 +52,7 @@ impl FromStr for HostRule {
 
 impl HostRule {
     /// Whether a host, as [`normal`] gives it, and a port are meant.
-    pub(super) fn covers(&self, host: &str, port: u16) -> bool {
+    pub fn covers(&self, host: &str, port: u16) -> bool {
         let is_host = if self.below {
             let name = host.strip_suffix(self.host.as_str());
             name.is_some_and(|name| name.len() > 1 && name.ends_with('.'))
@@ -74,7 +74,7 @@ impl fmt::Display for HostRule {
 }
 
 /// Host and port of `host`, `host:port`, `[v6]` or `[v6]:port`.
-pub(super) fn split(text: &str) -> Option<(&str, Option<u16>)> {
+pub fn split(text: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {
             let (host, rest) = rest.split_once(']')?;
@@ -96,7 +96,7 @@ pub(super) fn split(text: &str) -> Option<(&str, Option<u16>)> {
 
 /// A host in the one form in which hosts are compared: lower case, without the last dot, addresses
 /// as they are usually written. `None` for what is no host.
-pub(super) fn normal(host: &str) -> Option<String> {
+pub fn normal(host: &str) -> Option<String> {
     if let Ok(address) = host.parse::<Ipv6Addr>() {
         return Some(address.to_string());
     }

@@ -1,0 +1,21 @@
+//! The tools that run commands, and the boxes of runs behind them: made when first needed, stopped
+//! when nobody uses them, found again after a crash.
+//!
+//! What is absent: no command runs without a box, none is begun twice, and none is begun before it
+//! is on record which life of the box's agent it is given to.
+
+mod boxes;
+mod check;
+mod copy;
+mod follow;
+mod job;
+mod keep;
+mod plain;
+mod requests;
+mod start;
+mod station;
+mod tools;
+
+pub use boxes::{Boxes, BoxesConfig, Closing};
+pub use station::{Lease, Make, Station, StationSpec};
+pub use tools::{CodeConfig, code_tools};
