@@ -77,6 +77,30 @@ for (const theme of ['light', 'dark']) {
   };
 }
 
+suite['whoever asks for more contrast gets every edge, and with the system’s colours nothing that is chosen or measured is lost'] = async (world) => {
+  const { page, faults } = await openScene(world.context, world.address, 'waiting', { hash: RUN });
+  await page.getByTestId('approval').waitFor();
+  const token = (name) => page.evaluate((wanted) => getComputedStyle(document.documentElement).getPropertyValue(wanted), name);
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ contrast: 'more', colorScheme });
+    await frames(page);
+    assert.equal(await token('--line'), await token('--control'));
+    assert.deepEqual(await barriers(page), []);
+    await pictured(page, `more-contrast-${colorScheme}`);
+  }
+  await page.emulateMedia({ contrast: null, forcedColors: 'active' });
+  await frames(page);
+  const seen = await page.evaluate(() => ({
+    here: getComputedStyle(document.querySelector('[aria-current=page]')).outlineStyle,
+    meter: getComputedStyle(document.querySelector('[data-testid=budget] .fill')).backgroundColor,
+    window: getComputedStyle(document.body).backgroundColor,
+  }));
+  assert.equal(seen.here, 'solid');
+  assert.notEqual(seen.meter, seen.window);
+  await pictured(page, 'system-colours');
+  wellBehaved(faults);
+};
+
 suite['nothing moves for a person who asked for less motion'] = async (world) => {
   for (const [motion, moves] of [['reduce', false], ['no-preference', true]]) {
     const { page } = await openScene(world.context, world.address, 'spliced', { hash: RUN, motion });
