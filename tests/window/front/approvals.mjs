@@ -37,7 +37,7 @@ export default {
     const { page } = await openScene(world.context, world.address, 'streaming', { hash: RUN });
     await page.getByTestId('steer-input').fill('half a sen');
     await page.evaluate(() => {
-      const story = { key: 'asked', seq: 900, at: 0, step: 3, knot: null, content: { kind: 'action', action: 'a9', tool: 'slack.post_message', by_person: false, undoes: '', child: '', brief: 'a message', arguments: '{"text": "hello"}', hidden_bytes: 0, proposed: '', effect: 'irreversible', state: 'asked', decision: 'No rule allows it.', checks: [], decided_by: null, seen: 'ab', offers: [], question: null, said: [], result: '', outcome: '', error: null, trust: 'trusted', sources: [], latency_ms: null, attempt: 0, undo: false, undone: false } };
+      const story = { key: 'asked', seq: 900, at: 0, step: 3, knot: null, content: { kind: 'action', action: 'a9', tool: 'slack.post_message', by_person: false, undoes: '', child: '', brief: 'a message', arguments: '{"text": "hello"}', hidden_bytes: 0, proposed: '', effect: 'irreversible', state: 'asked', decision: 'No rule allows it.', checks: [], decided_by: null, seen: 'ab', offers: [], review: '', question: null, server_questions: [], said: [], result: '', outcome: '', error: null, trust: 'trusted', sources: [], latency_ms: null, attempt: 0, undo: false, undone: false } };
       globalThis.fake.send('01JE7', [{ kind: 'change', change: { seq: 900, head: null, rows: [story] } }]);
     });
     await page.getByTestId('approval').getByText('No rule allows it.').waitFor();
