@@ -117,8 +117,8 @@ pub async fn asked_arguments(
     Ok(view::pretty(&String::from_utf8_lossy(&bytes)))
 }
 
-/// Answers a server's question: `values` are those of a form, as JSON; empty for a page, and where
-/// the person declines or gives no answer.
+/// Answers a server's question: `values` are those of a form, as JSON, each as it was typed or chosen;
+/// empty for a page, and where the person declines or gives no answer.
 #[tauri::command]
 #[specta::specta]
 pub async fn answer_server(
@@ -137,15 +137,11 @@ pub async fn answer_server(
         Replied::Declined => Reply::Declined,
         Replied::Dismissed => Reply::Dismissed,
         Replied::Given => Reply::Given {
-            values: match values.trim() {
-                "" => serde_json::Map::new(),
-                text => serde_json::from_str(text)
-                    .map_err(|error| usage(format!("The answer is no JSON: {error}."), MEND))?,
-            },
+            values: question::filled_in(&asked.wants, typed_values(&values)?),
         },
     };
     let answer = question::fitting(&asked.wants, reply)
-        .map_err(|mistakes| usage(question::in_words(&mistakes), MEND))?;
+        .map_err(|mistakes| usage(question::in_titles(&asked.wants, mistakes), MEND))?;
     let wish = Wish::Reply {
         action,
         number,
@@ -153,6 +149,14 @@ pub async fn answer_server(
         from: Surface::Window,
     };
     desktop.ask(run, wish).await
+}
+
+fn typed_values(values: &str) -> Answer<serde_json::Map<String, serde_json::Value>> {
+    match values.trim() {
+        "" => Ok(serde_json::Map::new()),
+        text => serde_json::from_str(text)
+            .map_err(|error| usage(format!("The answer is no JSON: {error}."), MEND)),
+    }
 }
 
 /// Opens the page that a server wants visited in the person's browser. The address is the one in

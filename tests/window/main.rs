@@ -5,6 +5,7 @@
 mod in_the_window {
     mod answering;
     mod artifact;
+    mod asking;
     mod closing;
     mod demo;
     mod policy;

@@ -21,6 +21,8 @@ const PLACES = {
   spliced: RUN,
   heavy: RUN,
   asking: RUN,
+  'server-form': RUN,
+  'server-visit': RUN,
   skill: RUN,
   uncertain: RUN,
   accepting: RUN,

@@ -163,7 +163,7 @@ export default {
   },
 
   'every answer stays in a small window': async (world) => {
-    for (const [scene, card] of [['waiting', 'approval'], ['heavy', 'approval'], ['asking', 'question-card'], ['uncertain', 'uncertain-card'], ['accepting', 'acceptance-card']]) {
+    for (const [scene, card] of [['waiting', 'approval'], ['heavy', 'approval'], ['asking', 'question-card'], ['server-form', 'server-question'], ['server-visit', 'server-question'], ['uncertain', 'uncertain-card'], ['accepting', 'acceptance-card']]) {
       const { page, faults } = await openScene(world.context, world.address, scene, { hash: RUN, width: 960, height: 640 });
       const box = await page.getByTestId(card).boundingBox();
       await frames(page);

@@ -8,6 +8,7 @@ import conversation from './conversation.mjs';
 import gallery from './gallery.mjs';
 import keys from './keys.mjs';
 import narrow from './narrow.mjs';
+import questions from './questions.mjs';
 import runs from './runs.mjs';
 import servers from './servers.mjs';
 import settings from './settings.mjs';
@@ -22,7 +23,7 @@ const [server, browser] = [await serve(), await browse()];
 let passed = 0;
 const failed = [];
 
-for (const suite of [runs, conversation, approvals, answers, artifacts, settings, keys, servers, skills, shell, accessibility, narrow, gallery]) {
+for (const suite of [runs, conversation, approvals, answers, questions, artifacts, settings, keys, servers, skills, shell, accessibility, narrow, gallery]) {
   for (const [name, test] of Object.entries(suite)) {
     if (!name.includes(wanted)) continue;
     const began = performance.now();

@@ -33,6 +33,15 @@ const SHOTS = {
     await page.getByTestId('checks-all').first().click();
   } },
   asking: { scene: 'asking', hash: RUN },
+  'server-form': { scene: 'server-form', hash: RUN, height: 1000 },
+  'server-form-refused': { scene: 'server-form', hash: RUN, height: 1000, act: async (page) => {
+    await page.evaluate(() => (globalThis.fake.answerServer = () => Promise.reject(new Error('“Node” is missing; it has to be one of “n0”, “n1”; “Hours” has to be a whole number, from 1 to 24.'))));
+    await page.getByTestId('server-send').click();
+    await page.getByTestId('answer-error').waitFor();
+  } },
+  'server-visit': { scene: 'server-visit', hash: RUN },
+  'server-questions': { scene: 'server-questions', hash: RUN, height: 1100, act: async (page) => page.getByTestId('tool-card').filter({ hasText: 'cluster.submit' }).locator('button').first().click() },
+  'narrow-server-form': { scene: 'server-form', hash: RUN, width: 960, height: 640 },
   uncertain: { scene: 'uncertain', hash: RUN, height: 900, act: async (page) => page.getByTestId('settle-happened').check() },
   accepting: { scene: 'accepting', hash: RUN },
   refusing: { scene: 'accepting', hash: RUN, act: async (page) => page.getByTestId('refuse').click() },

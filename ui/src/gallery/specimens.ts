@@ -1,5 +1,6 @@
 import type { ActionState, RunState } from '$host/bindings';
 import { emptyScene, type Scene } from '$host/fake/scenes';
+import { formAsked, visitAsked } from '$host/fake/questions';
 import { accepting, asking, finished, handedOff, heavy, midway, spent, uncertain, waiting } from '$host/fake/research';
 import { loading } from '$host/fake/skills';
 import { Story, type ActionParts } from '$host/fake/story';
@@ -11,6 +12,8 @@ export const ASKING: readonly { run: string; words: string }[] = [
   { run: 'arguments', words: 'an approval with long arguments' },
   { run: 'skill', words: 'a skill that has changed' },
   { run: 'question', words: 'a question' },
+  { run: 'form', words: 'a form of a server' },
+  { run: 'visit', words: 'a page that a server wants visited' },
   { run: 'uncertain', words: 'an action of which nobody knows' },
   { run: 'acceptance', words: 'a result to accept' },
   { run: 'paused', words: 'a run that stands still' },
@@ -25,6 +28,8 @@ export function galleryScene(): Scene {
       heavy('arguments'),
       loading('skill'),
       asking('question'),
+      formAsked('form'),
+      visitAsked('visit'),
       uncertain('uncertain'),
       accepting('acceptance'),
       midway('paused').state('paused', 'Paused by you.', 'Resume it when you like.'),

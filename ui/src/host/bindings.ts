@@ -48,8 +48,8 @@ export const commands = {
 	/**  Answers the model's question, or in words that of a server, which waits longest. */
 	answerQuestion: (run: string, action: string, text: string) => typedError<null, BridgeError>(__TAURI_INVOKE("answer_question", { run, action, text })),
 	/**
-	 *  Answers a server's question: `values` are those of a form, as JSON; empty for a page, and where
-	 *  the person declines or gives no answer.
+	 *  Answers a server's question: `values` are those of a form, as JSON, each as it was typed or chosen;
+	 *  empty for a page, and where the person declines or gives no answer.
 	 */
 	answerServer: (run: string, action: string, number: number, reply: Replied, values: string) => typedError<null, BridgeError>(__TAURI_INVOKE("answer_server", { run, action, number, reply, values })),
 	/**
@@ -511,6 +511,8 @@ export type FieldLine = {
 	kind: FieldLineKind,
 	/**  What can be chosen; none where it is typed. */
 	choices: Choice[],
+	/**  How many of them may be taken: `from 1 to 3`; empty where any number may, or just one. */
+	how_many: string,
 };
 
 /**  What is given in a field of a server's form. */

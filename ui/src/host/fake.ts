@@ -1,4 +1,4 @@
-import type { ActionRow, Approval, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Replied, Row, RuleLine, RunLine, SaidLine, ServerList, ServerRequest, Settings, SignInPage, SkillList, SkillOffered, Standing, StartRequest, Surface, Theme, ToldReview, Verdict, ViewUpdate } from './bindings';
+import type { ActionRow, Approval, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Replied, Row, RuleLine, RunLine, SaidLine, ServerList, ServerQuestionState, ServerRequest, Settings, SignInPage, SkillList, SkillOffered, Standing, StartRequest, Surface, Theme, ToldReview, Verdict, ViewUpdate } from './bindings';
 import { beginWith, checkKey, choose, listOf, openWith } from './fake/keys';
 import { SIGN_IN_PAGE } from './fake/servers';
 import { emptyScene, SCENES, type Scene } from './fake/scenes';
@@ -163,9 +163,16 @@ export class FakeHost implements Host, FakeControls {
 
   answerServer(run: string, action: string, number: number, reply: Replied, values: string): Promise<void> {
     const words: Record<Replied, string> = { given: 'answered', declined: 'declined', dismissed: 'gave no answer' };
-    return this.called('answerServer', [run, action, number, reply, values], () =>
-      this.answer(run, action, { state: 'started', question: null }, words[reply]),
-    );
+    const states: Record<Replied, ServerQuestionState> = { given: 'answered', declined: 'declined', dismissed: 'dismissed' };
+    return this.called('answerServer', [run, action, number, reply, values], () => {
+      const row = this.story(run).rows.find((row) => row.content.kind === 'action' && row.content.action === action);
+      if (row?.content.kind !== 'action') return;
+      const questions = row.content.server_questions.map((line) => (line.number === number ? { ...line, state: states[reply], answer: values } : line));
+      const asksOn = questions.some((line) => line.state === 'open');
+      const said = [...row.content.said, { words: `${words[reply]} the server`, note: '', from: 'window' as const, at: NOW }];
+      this.answer(run, action, { state: asksOn ? 'asks_you' : 'started', question: asksOn ? row.content.question : null, server_questions: questions, said }, words[reply]);
+      if (asksOn) this.settle(run, (story) => story.state('waiting', 'The server cluster asks you.', 'Answer it.'));
+    });
   }
 
   openAskedPage(run: string, action: string, number: number): Promise<void> {

@@ -58,6 +58,39 @@ pub fn in_words(mistakes: &[Mistake]) -> String {
     format!("{}.", said.collect::<Vec<_>>().join("; "))
 }
 
+/// The same for a person who sees the titles of the fields, and not their names.
+pub fn in_titles(wants: &Wants, mut mistakes: Vec<Mistake>) -> String {
+    if let Wants::Form { fields } = wants {
+        for mistake in &mut mistakes {
+            let field = fields.iter().find(|field| field.name == mistake.field);
+            if let Some(field) = field {
+                mistake.field.clone_from(&field.title);
+            }
+        }
+    }
+    in_words(&mistakes)
+}
+
+/// The values of a form in which everything is typed or chosen: of a field that holds no text, the
+/// words become what it holds. Those that can't are left as they are, and do not fit.
+pub fn filled_in(wants: &Wants, mut values: Map<String, Value>) -> Map<String, Value> {
+    let Wants::Form { fields } = wants else {
+        return values;
+    };
+    for field in fields {
+        if matches!(field.kind, FieldKind::Text { .. }) {
+            continue;
+        }
+        let words = values.get(&field.name).and_then(Value::as_str);
+        // What was left empty is not what the form proposes.
+        let words = words.filter(|words| !words.trim().is_empty());
+        if let Some(Ok(Some(value))) = words.map(|words| typed(field, words)) {
+            values.insert(field.name.clone(), value);
+        }
+    }
+    values
+}
+
 /// An answer as a person types it: a word that says no, an object of JSON with the values of a
 /// form, or, where the form has one field, its value.
 ///
@@ -276,16 +309,8 @@ pub fn hint(field: &Field) -> String {
         }
         FieldKind::YesNo => "true or false".to_owned(),
         FieldKind::One { choices } => format!("one of {}", listed(choices)),
-        FieldKind::Many {
-            choices,
-            fewest,
-            most,
-        } => {
-            let how_many = range(
-                fewest.map(|count| count.to_string()),
-                most.map(|count| count.to_string()),
-            );
-            let how_many = how_many.map(|range| format!(" ({range})"));
+        FieldKind::Many { choices, .. } => {
+            let how_many = how_many(field).map(|range| format!(" ({range})"));
             format!(
                 "a list{} of different ones of {}",
                 how_many.unwrap_or_default(),
@@ -293,6 +318,17 @@ pub fn hint(field: &Field) -> String {
             )
         }
     }
+}
+
+/// How many choices of a field may be taken: `from 1 to 3`; `None` where any number may.
+pub fn how_many(field: &Field) -> Option<String> {
+    let FieldKind::Many { fewest, most, .. } = &field.kind else {
+        return None;
+    };
+    range(
+        fewest.map(|count| count.to_string()),
+        most.map(|count| count.to_string()),
+    )
 }
 
 /// The most choices that are named in a hint.

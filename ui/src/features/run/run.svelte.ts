@@ -1,6 +1,7 @@
 import type { ActionRow, ActionState, LiveRow, Row, RunHead, SaidLine, ViewUpdate } from '$host/bindings';
 import { HostError, type Host, type Stop } from '$host/host';
 import { FrameBatch } from '$shared/frames';
+import { openQuestion } from './serverForm';
 
 /** More rows than these are not held: the oldest leave, and are read again when they are wanted. */
 const ROWS_HELD = 6_000;
@@ -12,6 +13,12 @@ export type Asked = { key: string } & ActionRow;
 
 /** The states in which an action waits for the person. */
 const WAITS = new Set<ActionState>(['asked', 'asks_you', 'uncertain']);
+
+/** Why what waited is asked no more, where nobody answered it. */
+function whyNoMore(before: ActionRow, now: ActionRow): string {
+  const open = openQuestion(before);
+  return (open && now.server_questions.find((line) => line.number === open.number)?.why) || now.outcome;
+}
 
 /** The key under which the question whether the result is accepted is noted. */
 const ACCEPTANCE = 'acceptance';
@@ -191,14 +198,18 @@ export class RunModel {
     }
     if (row.content.kind !== 'action') return;
     const before = this.waiting.get(row.key);
-    if (WAITS.has(row.content.state)) {
+    const waits = WAITS.has(row.content.state);
+    // A server may ask again while the same action runs.
+    const asksOn = before !== undefined && openQuestion(before)?.number === openQuestion(row.content)?.number;
+    if (before && (!waits || !asksOn)) {
+      this.waiting.delete(row.key);
+      const said = row.content.said.length > before.said.length ? (row.content.said.at(-1) ?? null) : null;
+      this.heard(row.key, { what: row.content.tool, said, why: whyNoMore(before, row.content) });
+    }
+    if (waits) {
       // The same action may wait again, for another answer.
       if (before?.seen !== row.content.seen || before?.state !== row.content.state) this.answered.delete(row.key);
       this.waiting.set(row.key, { ...row.content, key: row.key });
-    } else if (before) {
-      this.waiting.delete(row.key);
-      const said = row.content.said.length > before.said.length ? (row.content.said.at(-1) ?? null) : null;
-      this.heard(row.key, { what: row.content.tool, said, why: row.content.outcome });
     }
   }
 

@@ -3,6 +3,7 @@ import type { Row, ViewUpdate } from '$host/bindings';
 import { FakeHost } from '$host/fake';
 import { SCENES } from '$host/fake/scenes';
 import { RunModel } from './run.svelte';
+import { openQuestion } from './serverForm';
 
 /** A model on a scene, with its frames drawn by hand. */
 async function opened(scene: string, run = '01JE7') {
@@ -120,6 +121,21 @@ describe('a run on the screen', () => {
   it('holds questions and uncertain actions among what waits', async () => {
     expect((await opened('asking')).model.asked.map((asked) => asked.state)).toEqual(['asks_you']);
     expect((await opened('uncertain')).model.asked.map((asked) => asked.state)).toEqual(['uncertain']);
+  });
+
+  it('goes on to the next question of a server, and tells of one that was answered from somewhere else', async () => {
+    const { host, model, frame } = await opened('server-form');
+    const asked = model.asked[0]!;
+    model.answers(asked.key);
+    await host.answerServer('01JE7', asked.action, 1, 'declined', '');
+    frame();
+    expect(openQuestion(model.asked[0]!)?.number).toBe(2);
+    expect(model.elsewhere).toBeNull();
+    // This window has said nothing of the second one.
+    await host.answerServer('01JE7', asked.action, 2, 'declined', '');
+    frame();
+    expect(model.asked).toEqual([]);
+    expect(model.elsewhere).toMatchObject({ what: 'cluster.submit', said: { words: 'declined the server' } });
   });
 
   it('pages earlier rows before the first without a gap or a repeat', async () => {

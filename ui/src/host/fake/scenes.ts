@@ -1,6 +1,7 @@
 import type { AgentLine, FileLine, FormatLine, KnownProvider, ModelLine, RuleLine, RunLine, Settings, SkillList, ViewUpdate } from '../bindings';
 import { HostError } from '../host';
 import { noKeychain, place, someKeys, type FakeKeys } from './keys';
+import { formAsked, questionsOver, visitAsked } from './questions';
 import { accepting, answered, asking, finished, handedOff, heavy, LEDGER, midway, opening, PATH, plan, QUESTION, SOURCES, spent, spentMoney, spliced, STANDING_RULES, STREAMED, uncertain, waiting } from './research';
 import { FakeServers, hugeServer } from './servers';
 import { loading, someSkills } from './skills';
@@ -205,6 +206,9 @@ export const SCENES: Record<string, () => Scene> = {
   spent: () => withStories(spent('01JE7')),
   'spent-money': () => withStories(spentMoney('01JE7')),
   asking: () => withStories(asking('01JE7')),
+  'server-form': () => withStories(formAsked('01JE7')),
+  'server-visit': () => withStories(visitAsked('01JE7')),
+  'server-questions': () => withStories(questionsOver('01JE7')),
   uncertain: () => withStories(uncertain('01JE7')),
   accepting: () => withStories(accepting('01JE7')),
   answered: () => withStories(answered('01JE7')),

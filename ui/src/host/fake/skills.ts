@@ -86,7 +86,7 @@ export function reviewOf(name: string, changed: boolean): ToldReview {
 }
 
 /** The same as the plain text that stands on a card. */
-export const REVIEW_TEXT = `found in ~/.local/share/longrein/skills: ~/.local/share/longrein/skills/field-notes
+export const REVIEW_TEXT = `installed here: ~/.local/share/longrein/skills/field-notes
 
 field-notes
 Turns a day’s field notes into the lab’s table. Use when notes from the field are to be entered.

@@ -125,7 +125,8 @@ export class Story {
     const waiting = waits[action.state];
     const tone = works ? 'running' : waiting ? 'waiting' : action.state === 'failed' || action.state === 'denied' ? 'bad' : 'plain';
     const shape: KnotShape = waiting ? 'break' : 'ring';
-    const label = action.question?.text ?? (waiting ? action.tool : `${action.tool.replaceAll('_', ' ')} ${action.brief}`);
+    const open = action.server_questions.find((line) => line.state === 'open');
+    const label = open?.text ?? action.question?.text ?? (waiting ? action.tool : `${action.tool.replaceAll('_', ' ')} ${action.brief}`);
     const took = action.latency_ms === null ? '' : `${action.latency_ms} ms`;
     const detail = waiting ?? (works ? action.outcome || 'runs' : [action.outcome, took].filter(Boolean).join(' · '));
     return this.row({ kind: 'action', ...action }, { shape, tone, label, detail }, `action-${action.action}`);

@@ -1,7 +1,7 @@
 use longrein_protocol::question::{Choice, Field, FieldKind, Reply, TextFormat, Wants};
 use serde_json::{Map, Value, json};
 
-use super::{checked, in_words, lines, read, typed};
+use super::{checked, filled_in, fitting, in_titles, in_words, lines, read, typed};
 
 fn field(name: &str, kind: FieldKind) -> Field {
     Field {
@@ -193,4 +193,41 @@ fn a_field_is_typed_without_json() {
     assert_eq!(typed(&optional, ""), Ok(None));
     optional.default = Some(json!("x"));
     assert_eq!(typed(&optional, ""), Ok(Some(json!("x"))));
+}
+
+#[test]
+fn what_is_typed_into_a_form_becomes_what_its_fields_hold() {
+    let mut days = field("days", number(true));
+    days.default = Some(json!(3));
+    days.title = "How many days".to_owned();
+    let fields = vec![
+        days,
+        field("note", text(None)),
+        field("keep", FieldKind::YesNo),
+        field("mode", FieldKind::One { choices: choices() }),
+        field("kinds", many()),
+    ];
+    let form = Wants::Form { fields };
+    let given = |days: &str| {
+        let values = json!({
+            "days": days, "note": "5", "keep": "false", "mode": "b", "kinds": ["a", "c"],
+        });
+        let values = filled_in(&form, serde_json::from_value(values).unwrap());
+        fitting(&form, Reply::Given { values })
+    };
+    let Reply::Given { values } = given(" 4 ").unwrap() else {
+        panic!("values expected");
+    };
+    let wanted = json!({
+        "days": 4, "note": "5", "keep": false, "mode": "b", "kinds": ["a", "c"],
+    });
+    assert_eq!(Value::Object(values), wanted);
+    // What was left empty is not taken for the default, and what is off is told by its title.
+    for off in ["", "four", "9"] {
+        assert_eq!(
+            in_titles(&form, given(off).unwrap_err()),
+            "“How many days” has to be a whole number, from 1 to 5.",
+            "{off}"
+        );
+    }
 }

@@ -237,5 +237,6 @@ fn field_line(field: &Field) -> FieldLine {
         default: default.map(ToString::to_string).unwrap_or_default(),
         kind,
         choices,
+        how_many: question::how_many(field).unwrap_or_default(),
     }
 }

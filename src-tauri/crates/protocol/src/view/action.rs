@@ -192,6 +192,8 @@ pub struct FieldLine {
     pub kind: FieldLineKind,
     /// What can be chosen; none where it is typed.
     pub choices: Vec<Choice>,
+    /// How many of them may be taken: `from 1 to 3`; empty where any number may, or just one.
+    pub how_many: String,
 }
 
 /// What is given in a field of a server's form.
