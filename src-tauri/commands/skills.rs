@@ -165,8 +165,16 @@ pub async fn choose_skill(app: AppHandle, zip: bool) -> Answer<()> {
 pub fn dropped(app: &AppHandle, paths: Vec<PathBuf>) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
+        let beyond = paths.len().saturating_sub(DROPPED_LIMIT);
         for path in paths.into_iter().take(DROPPED_LIMIT) {
             offer(&app, path).await;
+        }
+        if beyond > 0 {
+            let message = format!(
+                "At most {DROPPED_LIMIT} things are looked at in one drop; {beyond} more were left alone."
+            );
+            let remedy = "Drop them again, fewer at a time.".to_owned();
+            tell(&app, refused(String::new(), (message, remedy)));
         }
     });
 }
@@ -186,13 +194,21 @@ async fn offer(app: &AppHandle, path: PathBuf) {
             path,
             refused: None,
         },
-        Err(error) => SkillOffered {
-            path,
-            offer: None,
-            review: None,
-            refused: Some((error.message, error.remedy)),
-        },
+        Err(error) => refused(path, (error.message, error.remedy)),
     };
+    tell(app, offered);
+}
+
+fn refused(path: String, why: (String, String)) -> SkillOffered {
+    SkillOffered {
+        path,
+        offer: None,
+        review: None,
+        refused: Some(why),
+    }
+}
+
+fn tell(app: &AppHandle, offered: SkillOffered) {
     if let Err(error) = offered.emit(app) {
         tracing::warn!("a dropped skill could not be shown: {error}");
     }

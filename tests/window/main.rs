@@ -11,8 +11,10 @@ mod in_the_window {
     mod policy;
     mod recovering;
     mod reload;
+    mod skills;
     mod starting;
 }
 mod desk;
+mod drag;
 mod tray;
 mod window;

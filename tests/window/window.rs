@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use crate::desk::given;
 
 /// How long anything may take to appear, on a machine that is busy with other things.
-const APPEAR_LIMIT: Duration = Duration::from_secs(60);
+pub const APPEAR_LIMIT: Duration = Duration::from_secs(60);
 /// How often it is looked for.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+pub const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The app, started by this test.
 pub struct Window {
@@ -235,6 +235,24 @@ pub fn window_on_screen() -> bool {
     )
     .trim()
     .is_empty()
+}
+
+/// The middle of the window on the screen, in dots from the upper left.
+pub fn middle() -> (i32, i32) {
+    let search: &[&str] = &["search", "--onlyvisible", "--name", "^Longrein$"];
+    let measured = told(
+        "xdotool",
+        &[search, &["getwindowgeometry", "--shell"]].concat(),
+    );
+    let dots = |name: &str| -> i32 {
+        let line = measured.lines().find_map(|line| line.strip_prefix(name));
+        let value = line.and_then(|rest| rest.strip_prefix('=')?.parse().ok());
+        value.unwrap_or_else(|| panic!("no {name} of the window among:\n{measured}"))
+    };
+    (
+        dots("X") + dots("WIDTH") / 2,
+        dots("Y") + dots("HEIGHT") / 2,
+    )
 }
 
 /// Closes the window as its cross does.

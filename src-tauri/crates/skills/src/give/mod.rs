@@ -44,11 +44,7 @@ pub fn seen(skills: &Skills, name: &str) -> Result<SkillSeen, SkillError> {
             told_briefly(&review)
         ),
     };
-    let shown = format!(
-        "found in {place}: {}\n\n{}",
-        listed.folder.display(),
-        told(&review)
-    );
+    let shown = format!("{place}: {}\n\n{}", listed.folder.display(), told(&review));
     Ok(SkillSeen {
         skill: listed.name.clone(),
         // What is approved is what the review speaks of, whatever the catalogue read before it.
