@@ -228,3 +228,35 @@ fn a_new_skill_passes_the_check_and_every_problem_of_a_broken_one_is_told_with_i
     let bad = home.run(&["skills", "new", "Not A Name"]);
     assert_eq!(bad.status, 2, "{bad}");
 }
+
+#[test]
+fn a_fork_keeps_the_skill_that_was_loaded_before_it_whatever_became_of_the_skill() {
+    let script: Vec<Scripted> = loading().into_iter().chain([say("Sorted.")]).collect();
+    let provider = Provider::start(Setup::scripted(script));
+    let home = Home::with(&provider);
+    let added = home.run(&["skills", "add", &beans(&home, "from"), "--yes"]);
+    assert_eq!(added.status, 0, "{added}");
+    let run = home.run(&["run", &home.agent(""), "Sort the beans."]);
+    assert_eq!(run.status, 0, "{run}");
+    let forked = home.run(&["fork", &run.run_id(), "--json"]);
+    assert_eq!(forked.status, 0, "{forked}");
+    let fork = forked.json()[0]["run"].as_str().unwrap().to_owned();
+    let removed = home.run(&["skills", "remove", "beans"]);
+    assert_eq!(removed.status, 0, "{removed}");
+
+    let resumed = home.run(&["resume", &fork, "And the others?"]);
+    assert_eq!(resumed.status, 0, "{resumed}");
+    let requests = provider.mock.seen();
+    assert!(
+        requests[2].contains("Put the black ones left."),
+        "it still holds"
+    );
+    let loads = of_type(&home.events(&fork), "skill.loaded").len();
+    assert_eq!(loads, 1, "the one that was copied");
+    let workspace = of_type(&home.events(&fork), "run.forked")[0]["workspace"].clone();
+    let script = format!(
+        "{}/skills/beans/scripts/sort.py",
+        workspace.as_str().unwrap()
+    );
+    assert_eq!(fs::read_to_string(script).unwrap(), "print('sorted')\n");
+}

@@ -1,7 +1,7 @@
 //! What stays in view of a skill when older parts of the conversation are taken out.
 
 use longrein_core::run::Run;
-use longrein_protocol::event::{ContextCompacted, SkillLoaded};
+use longrein_protocol::event::{ContextCompacted, RunForked, SkillLoaded};
 use longrein_protocol::{ActionId, Event, Payload, RunId};
 
 use crate::play::play;
@@ -111,4 +111,52 @@ fn what_there_is_no_room_for_is_named_so_that_it_can_be_loaded_again() {
         .map(|skill| skill.skill.as_str())
         .collect();
     assert_eq!(forgotten, ["beans"]);
+}
+
+/// The same run as a fork goes on with it.
+fn forked(run: &mut Run) {
+    let fork = RunForked {
+        from_run: RunId::from_parts(2, 2),
+        from_seq: run.seq,
+        workspace: "fork".to_owned(),
+        agent: None,
+        model: None,
+        price: None,
+        takes: Default::default(),
+    };
+    append(run, fork.into());
+}
+
+#[test]
+fn a_fork_has_the_skills_that_were_given_before_it_and_keeps_them_in_view() {
+    let mut before = begun(32_768);
+    loads(&mut before, "beans");
+    let end = before.conversation.end();
+    let mut after = before.clone();
+    // Taken out in the fork, or before it was made: it stays in view all the same.
+    forked(&mut after);
+    assert_eq!(after.skills, before.skills);
+    tell(&mut after, "turn And the others?");
+    without(&mut after, end);
+    assert_eq!(pinned(&after), ["beans"]);
+    without(&mut before, end);
+    forked(&mut before);
+    assert_eq!(pinned(&before), ["beans"]);
+}
+
+#[test]
+fn a_fork_from_the_middle_of_a_load_has_no_skill_and_asks_for_it_again() {
+    let mut run = begun(32_768);
+    for line in [
+        "compiled",
+        "requested 1",
+        "asks a=load_skill",
+        "propose a=load_skill",
+        "decide a allow",
+        "start a",
+    ] {
+        tell(&mut run, line);
+    }
+    forked(&mut run);
+    assert!(run.skills.is_empty() && run.actions.is_empty());
 }

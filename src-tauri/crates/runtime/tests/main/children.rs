@@ -279,3 +279,32 @@ async fn killed_at_every_commit_a_delegation_still_comes_to_its_end() {
     }
     assert!(killed > 20, "killed only {killed} times");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_child_loads_the_skills_that_its_parent_was_granted_and_no_others() {
+    let load = Arc::new(tool("load_skill", Effect::Workspace, Repeat::Repeatable));
+    let delegate = Arc::new(tool("delegate", Effect::Read, Repeat::Repeatable));
+    let skill = |name: &str| call("load_skill", json!({ "name": name }));
+    let model = ScriptedModel::answering(move |request| {
+        match (request.contains("Lead."), request.replies()) {
+            // What a task grants of tools has nothing to do with skills.
+            (true, 0) => call(
+                "delegate",
+                json!({"tasks": [{"title": "One", "brief": "Sort.", "tools": []}]}),
+            ),
+            (true, _) => say("All done."),
+            (false, 0) => skill("beans"),
+            (false, 1) => skill("peas"),
+            (false, _) => call("finish", json!({"summary": "Sorted."})),
+        }
+    });
+    let mut stage = Stage::new(TestWorld::new(Arc::new(model), [load.clone(), delegate]));
+    let mut agent = stage.world.agent();
+    agent.skills.use_ = vec!["beans".to_owned()];
+    let run = stage.drive(agent, "Lead.").await.unwrap();
+    assert_eq!(run.phase, Phase::Finished(Outcome::Unverified));
+    assert_eq!(load.done(), [json!({"name": "beans"})]);
+    let child = run.children[0].run;
+    let told = format!("{:?}", stage.log.durable(child));
+    assert!(told.contains("the skill peas is not granted"), "{told}");
+}

@@ -1,7 +1,7 @@
 //! The tools of the simulated world: one of every effect and every repeatability.
 
 use longrein_protocol::ToolSpec;
-use longrein_protocol::tool::{Effect, Reach, Recovery, Repeat};
+use longrein_protocol::tool::{Effect, LOAD_SKILL, Reach, Recovery, Repeat};
 use serde_json::{Value, json};
 
 /// For how long the keyed tools say that a key is valid, in seconds.
@@ -33,14 +33,15 @@ pub fn names() -> Vec<&'static str> {
     ]
 }
 
-/// All tools.
-pub fn specs() -> Vec<ToolSpec> {
-    names().into_iter().map(spec).collect()
+/// All tools. That for skills is there only where there are any.
+pub fn specs(with_skills: bool) -> Vec<ToolSpec> {
+    let skills = with_skills.then_some(LOAD_SKILL);
+    names().into_iter().chain(skills).map(spec).collect()
 }
 
 fn spec(name: &str) -> ToolSpec {
     let (effect, repeat) = match name {
-        "write" => (Effect::Workspace, Repeat::Repeatable),
+        "write" | LOAD_SKILL => (Effect::Workspace, Repeat::Repeatable),
         "once" => (Effect::Workspace, Repeat::Once),
         "boxed" => (Effect::Workspace, Repeat::Reattach),
         "keyed" => (Effect::Workspace, Repeat::Keyed),
@@ -112,6 +113,9 @@ fn schema(name: &str) -> Value {
         "take_back" => json!({"type": "object", "properties": {"receipt": {"type": "string"}}}),
         "order_status" => json!({"type": "object", "properties": {"key": {"type": "string"}}}),
         "ask_person" => json!({"type": "object", "properties": {"question": {"type": "string"}}}),
+        LOAD_SKILL => {
+            json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]})
+        }
         "finish" | "delegate" => json!({"type": "object"}),
         _ => json!({"type": "object", "properties": number}),
     }

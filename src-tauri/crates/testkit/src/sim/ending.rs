@@ -24,6 +24,8 @@ pub struct Ending {
     pub bounds: String,
     /// What was read, as far as it changes what may be done.
     pub read: [bool; 2],
+    /// The skills that it was given, and what each was made of.
+    pub skills: Vec<String>,
     /// How often each tool that may not be repeated had its effect.
     pub effects: BTreeMap<String, u32>,
 }
@@ -52,6 +54,7 @@ impl Ending {
                 .collect(),
             bounds: format!("{:?} {rules:?}", run.limits),
             read: [run.tainted, run.private_read],
+            skills: run.skills.iter().map(|skill| skill.hash.clone()).collect(),
             effects,
         }
     }

@@ -5,13 +5,14 @@ use longrein_protocol::agent::{Criterion, Decision, PolicyRule};
 use longrein_protocol::block::{ModelErrorClass, StopReason};
 use longrein_protocol::event::{Limits, Price};
 use longrein_protocol::gate::Scope;
+use longrein_protocol::tool::LOAD_SKILL;
 use longrein_runtime::ports::Chance;
 use serde_json::json;
 
 use super::catalogue::TIMEOUT_MS;
 use super::scenario::{
     Act, Agent, Answer, Call, Deed, DiskFault, Ends, FaultWhat, Jump, Lands, Manner, Mishap,
-    MishapKind, OnHandoff, Person, Reply, Scenario, When,
+    MishapKind, OnHandoff, Person, Reply, Scenario, SkillOnDisk, When, calls,
 };
 use crate::world::SeededChance;
 
@@ -57,7 +58,7 @@ impl Draw {
 pub fn scenario(seed: u64) -> Scenario {
     let draw = &mut Draw(SeededChance::new(seed.wrapping_mul(0x9e37_79b9) ^ 0x5eed));
     let replies = 1 + draw.below(10);
-    Scenario {
+    let mut scenario = Scenario {
         name: format!("seed {seed}"),
         seed,
         agent: agent(draw),
@@ -75,6 +76,38 @@ pub fn scenario(seed: u64) -> Scenario {
         lets_go: draw.some(1, Draw::time_ms),
         jumps: draw.some(2, jump),
         leaves: draw.hits(30),
+        skills: Vec::new(),
+    };
+    // Last, so that the worlds without skills are those that they were before there were any.
+    if draw.hits(25) {
+        skills(draw, &mut scenario);
+    }
+    scenario
+}
+
+/// Lays skills on the disk, has them loaded here and there, and maybe changed meanwhile.
+fn skills(draw: &mut Draw, scenario: &mut Scenario) {
+    let skill = |name: &str, unseen: bool| SkillOnDisk {
+        name: name.to_owned(),
+        unseen,
+    };
+    scenario.skills = vec![skill("beans", draw.hits(30)), skill("peas", true)];
+    if draw.hits(30) {
+        scenario.agent.skills = Some(vec!["beans".to_owned()]);
+    }
+    for _ in 0..1 + draw.below(3) {
+        let name = draw.one(&["beans", "beans", "peas", "none"]);
+        let loads = calls(LOAD_SKILL, json!({ "name": name }));
+        let place = draw.below(scenario.replies.len() as u32 + 1) as usize;
+        scenario.replies.insert(place, loads);
+    }
+    if draw.hits(50) {
+        let when = match draw.hits(50) {
+            true => When::Event("skill.loaded".to_owned(), 1),
+            false => When::At(draw.time_ms()),
+        };
+        let does = Deed::ChangeSkill("beans".to_owned());
+        scenario.acts.push(Act { when, does });
     }
 }
 
@@ -100,6 +133,7 @@ fn agent(draw: &mut Draw) -> Agent {
         price,
         window_tokens: draw.one(&[0, 0, 0, 4_000]),
         output_tokens: draw.one(&[0, 0, 0, 12]),
+        skills: None,
     }
 }
 

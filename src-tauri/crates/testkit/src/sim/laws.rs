@@ -33,6 +33,8 @@ pub enum Law {
     QueryableAtMostOnce,
     /// What a person has to allow does not start before they did, and not after they did not.
     Approved,
+    /// No skill is given that is not what the person approved, or not one of the agent's.
+    SkillApproved,
     /// An approval starts its action once.
     ApprovalOnce,
     /// A tool is given the effective arguments: the edited ones where there was an edit.
@@ -281,6 +283,7 @@ impl Laws {
 
     /// An own reading of the rules: this world's rules speak of tools only.
     fn starts_with_right(&mut self, action: &Action) {
+        let unseen = self.skill_is_unseen(action);
         let speaks = |rule: &PolicyRule, decision: Decision| {
             let tool = rule.tool.as_deref();
             rule.decision == decision && tool.is_none_or(|tool| tool == action.tool)
@@ -297,17 +300,18 @@ impl Laws {
                 format!("{} starts against a rule", action.tool),
             );
         }
-        if action.by == Actor::Person || action.effect <= Effect::Workspace {
+        if action.by == Actor::Person || (action.effect <= Effect::Workspace && !unseen) {
             return;
         }
         let clean = !self.run.tainted;
+        // No rule speaks of what is in a skill.
         let allowed = own
             .iter()
             .any(|rule| speaks(rule, Decision::Allow) && clean)
             || standing
                 .iter()
                 .any(|rule| speaks(&rule.rule, Decision::Allow) && (clean || rule.tainted));
-        if allowed {
+        if allowed && !unseen {
             return;
         }
         let approvals = self
@@ -324,6 +328,20 @@ impl Laws {
             );
             self.broken(Law::Approved, how);
         }
+    }
+
+    /// Whether an action loads a skill at which nobody has looked as it is.
+    fn skill_is_unseen(&mut self, action: &Action) -> bool {
+        let Some(fact) = &action.facts.skill else {
+            return false;
+        };
+        let granted = self.run.agent().map(|agent| &agent.skills.use_);
+        let is_granted = |name: &String| name == "*" || *name == fact.skill;
+        if !granted.is_some_and(|names| names.iter().any(is_granted)) {
+            let how = format!("{} is loaded and not granted", fact.skill);
+            self.broken(Law::SkillApproved, how);
+        }
+        fact.ask.is_some()
     }
 
     fn starts_again(&mut self, action: &Action, at: Millis) {

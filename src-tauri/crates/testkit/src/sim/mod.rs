@@ -15,6 +15,7 @@ mod person;
 mod play;
 mod scenario;
 mod shrink;
+mod skills;
 mod sweep;
 mod world;
 

@@ -10,13 +10,14 @@ use longrein_protocol::event::{Payload, Price};
 use longrein_protocol::gate::{Scope, StandingRule};
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::{ActionId, BlobHash, Body, Event, Millis, RunId, ToolSpec};
-use longrein_runtime::ports::ToolCall;
+use longrein_runtime::ports::{ToolCall, ToolError, ToolOutput};
 use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::catalogue::{KEY_SLACK_SECONDS, KEY_VALID_SECONDS};
 use super::laws::{Law, Laws};
 use super::scenario::{Act, Deed, FaultWhat, Lands, Manner, Scenario};
+use super::skills::Skills;
 
 /// The simulated world beyond the process.
 pub(super) struct Outside {
@@ -67,6 +68,7 @@ pub(super) struct State {
     charged: Charged,
     files: BTreeMap<String, u32>,
     pub rules: RulesOnDisk,
+    pub skills: Skills,
     /// What the person has done already.
     pub done: BTreeSet<String>,
 }
@@ -107,7 +109,10 @@ impl RulesOnDisk {
 
 impl Outside {
     pub fn new(scenario: Scenario, blind_to: Option<Law>) -> Self {
-        let mut state = State::default();
+        let mut state = State {
+            skills: Skills::of(&scenario.skills),
+            ..State::default()
+        };
         state.laws.blind_to = blind_to;
         Self {
             scenario,
@@ -406,6 +411,18 @@ impl State {
     /// A file changes.
     pub fn change_file(&mut self, path: &str) {
         *self.files.entry(path.to_owned()).or_default() += 1;
+    }
+
+    /// A call is given a skill, whose file is laid into the workspace.
+    pub fn gives_skill(&mut self, call: &ToolCall) -> Result<ToolOutput, ToolError> {
+        let given = self.skills.give(call)?;
+        let (path, version) = given.file;
+        self.files.insert(path, version);
+        if !given.approved {
+            let how = "a skill is given that nobody has approved as it is";
+            self.laws.broken(Law::SkillApproved, how);
+        }
+        Ok(given.output)
     }
 
     /// Every file with its version.

@@ -46,6 +46,7 @@ enum Doing {
     ApproveStale,
     Muddle,
     ChangeFile(String),
+    ChangeSkill(String),
     Rules(Vec<StandingRule>),
     BreakRules,
 }
@@ -154,6 +155,7 @@ impl Person {
                 }
             }
             Doing::ChangeFile(path) => self.outside.state().change_file(&path),
+            Doing::ChangeSkill(name) => self.outside.state().skills.change(&name),
             Doing::Rules(rules) => {
                 let mut state = self.outside.state();
                 state.rules.kept = true;
@@ -461,6 +463,7 @@ fn deed(deed: &Deed) -> Doing {
         Deed::ApproveStale => Doing::ApproveStale,
         Deed::Muddle => Doing::Muddle,
         Deed::ChangeFile(path) => Doing::ChangeFile(path.clone()),
+        Deed::ChangeSkill(name) => Doing::ChangeSkill(name.clone()),
         Deed::Rules(rules) => {
             let standing = rules.iter().enumerate().map(|(number, rule)| StandingRule {
                 id: format!("rule {number}"),

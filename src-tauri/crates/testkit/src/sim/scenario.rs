@@ -40,6 +40,9 @@ pub struct Scenario {
     /// How calls of tools go; a call that is not named goes well.
     #[serde(skip_serializing_if = "plain")]
     pub manners: Vec<Manner>,
+    /// Skills that lie on disk.
+    #[serde(skip_serializing_if = "plain")]
+    pub skills: Vec<SkillOnDisk>,
     /// How often the status tool can't say what became of a call, before it can.
     #[serde(skip_serializing_if = "plain")]
     pub status_unknown: u32,
@@ -99,6 +102,9 @@ pub struct Agent {
     /// The most tokens of one response; 0 is the usual limit.
     #[serde(skip_serializing_if = "plain")]
     pub output_tokens: u32,
+    /// The skills that it may load, where those are not all.
+    #[serde(skip_serializing_if = "plain")]
+    pub skills: Option<Vec<String>>,
 }
 
 impl Agent {
@@ -123,11 +129,25 @@ impl Agent {
         if self.window_tokens > 0 {
             spec.model.window_tokens = self.window_tokens;
         }
+        if let Some(skills) = &self.skills {
+            spec.skills.use_.clone_from(skills);
+        }
         if self.output_tokens > 0 {
             spec.model.max_output_tokens = self.output_tokens;
         }
         spec
     }
+}
+
+/// A skill that lies on disk at the beginning.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SkillOnDisk {
+    /// Its name.
+    pub name: String,
+    /// Whether the person has not looked at it yet.
+    #[serde(skip_serializing_if = "plain")]
+    pub unseen: bool,
 }
 
 /// One answer of the model.
@@ -364,6 +384,8 @@ pub enum Deed {
     Muddle,
     /// Somebody changes this file of the workspace.
     ChangeFile(String),
+    /// Somebody changes this skill on disk.
+    ChangeSkill(String),
     /// The rules on disk are now these.
     Rules(Vec<PolicyRule>),
     /// The rules on disk can't be read any more.

@@ -9,14 +9,14 @@ use longrein_protocol::agent::Criterion;
 use longrein_protocol::event::{Progress, SnapshotTaken};
 use longrein_protocol::gate::{Always, PathFact, SecretFact, StandingRule};
 use longrein_protocol::source::CriterionResult;
-use longrein_protocol::tool::Repeat;
+use longrein_protocol::tool::{LOAD_SKILL, Repeat};
 use longrein_protocol::{Body, ToolErrorClass, ToolSpec};
 use longrein_runtime::ports::{
     Asks, BlobRead, Clock, LiveText, Model, ModelError, NoLiveText, RunContext, Tool, ToolCall,
     ToolError, ToolOutput, Verifier,
 };
 use longrein_runtime::world::{
-    NewSnapshot, OnDisk, SnapshotOf, ToolBox, Unavailable, World, standing,
+    NewSnapshot, OnDisk, SkillSeen, SnapshotOf, ToolBox, Unavailable, World, standing,
 };
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ impl World for SimWorld {
 
     async fn open_tools(&self, _run: &Run) -> Result<ToolBox, Unavailable> {
         let mut tools = ToolBox::default();
-        for spec in catalogue::specs() {
+        for spec in catalogue::specs(!self.outside.scenario.skills.is_empty()) {
             let tool = SimTool {
                 spec: spec.clone(),
                 outside: self.outside.clone(),
@@ -69,6 +69,10 @@ impl World for SimWorld {
         };
         let paths = spec.path_arguments.iter().filter_map(path_of).collect();
         (paths, Vec::new())
+    }
+
+    async fn look_at_skill(&self, _run: &Run, arguments: &Value) -> Option<SkillSeen> {
+        self.outside.state().skills.seen(arguments)
     }
 
     async fn policy(&self, _run: &Run) -> Result<Option<OnDisk>, Unavailable> {
@@ -259,6 +263,7 @@ impl Tool for SimTool {
         }
         drop(running);
         match manner.ends {
+            Ends::Well if self.spec.name == LOAD_SKILL => self.outside.state().gives_skill(&call),
             Ends::Well => Ok(self.answer(&call)),
             Ends::Error(class) => Err(ToolError::new(class, "It did not work.")),
             Ends::Unknown => Err(ToolError::uncertain("Nobody knows whether it worked.")),

@@ -133,6 +133,19 @@ mod whole {
         ends("children", UNVERIFIED, &parts);
         ends("leaving", UNVERIFIED, &approvals);
         ends("boxed", UNVERIFIED, &[("action.progressed", 2)]);
+        let skills = [
+            ("skill.loaded", 3),
+            ("approval.requested", 2),
+            ("snapshot.taken", 2),
+        ];
+        ends("skills", UNVERIFIED, &skills);
+        // The child was asked; what was approved there is approved.
+        let granted = [
+            ("child.finished", 1),
+            ("skill.loaded", 1),
+            ("approval.requested", 0),
+        ];
+        ends("skills of children", UNVERIFIED, &granted);
         ends(
             "late",
             UNVERIFIED,

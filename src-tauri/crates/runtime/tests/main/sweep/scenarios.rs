@@ -6,7 +6,7 @@ use longrein_protocol::event::{Limits, Price};
 use longrein_protocol::gate::Scope;
 use longrein_testkit::sim::{
     Act, Agent, Answer, Deed, Ends, Lands, Manner, Mishap, MishapKind, OnHandoff, Person, Reply,
-    Scenario, When, calls, words,
+    Scenario, SkillOnDisk, When, calls, words,
 };
 use serde_json::json;
 
@@ -29,6 +29,8 @@ pub fn all() -> Vec<Scenario> {
         children(),
         leaving(),
         boxed(),
+        skills(),
+        skills_of_children(),
     ]
 }
 
@@ -396,5 +398,69 @@ fn leaving() -> Scenario {
         name: "leaving".to_owned(),
         leaves: true,
         ..approvals()
+    }
+}
+
+fn skill(name: &str, unseen: bool) -> SkillOnDisk {
+    SkillOnDisk {
+        name: name.to_owned(),
+        unseen,
+    }
+}
+
+fn loads(name: &str) -> Reply {
+    calls("load_skill", json!({ "name": name }))
+}
+
+/// Loads a skill that the person approved before, and once more when it has changed; another one
+/// they look at for the first time, and refuse.
+pub fn skills() -> Scenario {
+    let change = || Deed::ChangeSkill("beans".to_owned());
+    Scenario {
+        skills: vec![skill("beans", false), skill("peas", true)],
+        person: Person {
+            approvals: vec![Answer::Approve, Answer::Deny("Not this one.".to_owned())],
+            thinks_ms: 3_000,
+            ..Person::default()
+        },
+        acts: vec![when("skill.loaded", 1, change())],
+        leaves: true,
+        ..scenario(
+            "skills",
+            [
+                loads("beans"),
+                loads("beans").and("once", json!({"n": 1})),
+                loads("peas"),
+                loads("beans"),
+                words("Done."),
+            ],
+        )
+    }
+}
+
+/// Delegates a part that loads a skill at which the person has yet to look, and one that it is not
+/// granted; then loads the same itself.
+fn skills_of_children() -> Scenario {
+    Scenario {
+        agent: Agent {
+            skills: Some(vec!["beans".to_owned()]),
+            ..Agent::default()
+        },
+        skills: vec![skill("beans", true), skill("peas", false)],
+        child_replies: vec![
+            loads("beans").and("load_skill", json!({"name": "peas"})),
+            calls("finish", json!({"summary": "My part is done."})),
+        ],
+        ..scenario(
+            "skills of children",
+            [
+                calls(
+                    "delegate",
+                    json!({"tasks": [{"title": "One", "brief": "Do your part."}]}),
+                ),
+                loads("beans").and("load_skill", json!({"name": "peas"})),
+                words("It is done."),
+            ],
+        )
     }
 }
