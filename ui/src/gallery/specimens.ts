@@ -1,4 +1,4 @@
-import type { ActionState, RunState } from '$host/bindings';
+import type { ActionState, Claim, ClaimState, RunState } from '$host/bindings';
 import { emptyScene, type Scene } from '$host/fake/scenes';
 import { formAsked, visitAsked } from '$host/fake/questions';
 import { accepting, asking, finished, handedOff, heavy, midway, spent, uncertain, waiting } from '$host/fake/research';
@@ -96,6 +96,17 @@ export function everyEnd(): Story[] {
 }
 
 export const RUN_STATE_NAMES: readonly RunState[] = ['running', 'waiting', 'handed_off', 'interrupted', 'paused', 'accepted', 'unverified', 'failed', 'cancelled', 'unreadable'];
+
+const CLAIM_STATES: readonly ClaimState[] = ['verbatim', 'near', 'number_found', 'number_not_found', 'not_found', 'source_not_read', 'cited', 'uncited'];
+
+/** A claim in every state. */
+export const CLAIMS: readonly Claim[] = CLAIM_STATES.map((state, place) => ({
+  sentence: 'Building it takes longest: eleven hours on 32 cores.',
+  source: state === 'uncited' ? '' : state === 'source_not_read' ? 'S9' : `S${(place % 4) + 1}`,
+  state,
+  ...(state === 'verbatim' || state === 'near' || state === 'not_found' ? { quote: 'the build took 11 h 20 min' } : {}),
+  ...(state === 'near' ? { difference: 'the build of 100 M vectors took 11 h 20 min on 32 cores' } : {}),
+}));
 
 export const TROUBLE = new HostError('refused', 'lab refused the key (401).', 'Replace the key, or set LONGREIN_LAB_API_KEY to a valid one and start Longrein again.');
 export const BARE_TROUBLE = new HostError('io', 'The list of runs can’t be read.', '');
