@@ -1109,7 +1109,12 @@ export type Repeat =
 /**  Another tool says whether it happened. */
 "queryable" | 
 /**  Never by itself: a person is asked. */
-"once";
+"once" | 
+/**
+ *  What it started goes on without this process: starting it again finds it by the action's id
+ *  and begins nothing twice. Only built-in tools are so.
+ */
+"reattach";
 
 /**  The same without the values. */
 export type Replied = 
