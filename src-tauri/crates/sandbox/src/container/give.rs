@@ -31,8 +31,8 @@ mod linux {
     use std::path::Path;
 
     use rustix::fs::{
-        AtFlags, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, fchown, fstat, open, openat,
-        statat,
+        AtFlags, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, fchmod, fchown, fstat, open,
+        openat, statat,
     };
     use rustix::io::{Errno, Result};
 
@@ -49,9 +49,11 @@ mod linux {
         if !rustix::process::geteuid().is_root() || ![0, COMMAND_USER.0].contains(&owner) {
             return Ok(());
         }
-        let (user, group) = new_owner();
+        let (user, _) = new_owner();
         if owner == 0 {
-            fchown(&folder, user, group)?;
+            // What root runs without its rights, as servers are, still comes in, by its group.
+            fchown(&folder, user, None)?;
+            fchmod(&folder, Mode::RWXU | Mode::RWXG)?;
         }
         let mut left = ENTRIES_MAX;
         inside(&folder, DEPTH_MAX, &mut left)
