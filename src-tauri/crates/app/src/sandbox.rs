@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use longrein_core::policy::{COMMAND_TOOLS, runs_commands};
+use longrein_core::policy::{COMMAND_TOOLS, is_callable, runs_commands};
 use longrein_core::run::{Action, ActionStage, Phase, Run};
 use longrein_protocol::agent::SandboxSettings;
 use longrein_protocol::view::RunState;
-use longrein_protocol::{RunId, ToolErrorClass};
+use longrein_protocol::{RunId, ToolErrorClass, ToolSpec};
 use longrein_runtime::ports::{CancellationToken, CommandEnd, Tool, ToolError};
 use longrein_runtime::world::Unavailable;
 use longrein_sandbox::code::{Boxes, BoxesConfig, Closing, CodeConfig, StationSpec, code_tools};
@@ -65,11 +65,16 @@ impl Sandboxes {
         &self.boxes
     }
 
-    /// The tools of a run that run commands; none where its agent is granted none.
+    /// The tools of a run that run commands; none where its agent is granted none. Programs call the
+    /// others, which are given.
     ///
     /// # Errors
     /// When an engine is named and does not answer: the person has to see to it.
-    pub(crate) async fn tools(&self, run: &Run) -> Result<Vec<Arc<dyn Tool>>, Unavailable> {
+    pub(crate) async fn tools(
+        &self,
+        run: &Run,
+        others: &[ToolSpec],
+    ) -> Result<Vec<Arc<dyn Tool>>, Unavailable> {
         let (Some(agent), Some(id)) = (run.agent(), run.id) else {
             return Ok(Vec::new());
         };
@@ -98,6 +103,7 @@ impl Sandboxes {
             station: self.boxes.station(id, spec(run)),
             egress: hosts && matches!(backing, Backing::Engine(_)),
             off,
+            package: package(others),
         }))
     }
 
@@ -145,6 +151,15 @@ impl Sandboxes {
         // A panic elsewhere leaves nothing half done in here.
         self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The tools that programs call, as a package; nothing where there are none.
+fn package(others: &[ToolSpec]) -> Vec<(String, String)> {
+    if !others.iter().any(|spec| is_callable(&spec.name)) {
+        return Vec::new();
+    }
+    let files = longrein_tools::code::python_package(others).into_iter();
+    files.map(|file| (file.path, file.text)).collect()
 }
 
 fn spec(run: &Run) -> StationSpec {

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use longrein_core::agent_file::Problem;
-use longrein_core::policy::grant_place;
 use longrein_core::run::Run;
 use longrein_keys::Masker;
 use longrein_mcp::McpServer;
@@ -16,7 +15,7 @@ use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule}
 use longrein_protocol::{ActionId, BlobHash, RunId, ToolSpec};
 use longrein_runtime::ports::{
     BlobRead, CancellationToken, CommandEnd, LiveAction, LiveText, Model, ModelError, NoLiveAction,
-    Tool, ToolError, Verifier,
+    ToolError, Verifier,
 };
 use longrein_runtime::world::{
     ModelFacts, NewSnapshot, OnDisk, SkillSeen, SnapshotOf, ToolBox, Unavailable, World, standing,
@@ -39,7 +38,7 @@ use crate::skills;
 
 mod granted;
 
-use granted::{boxed, secrets_of, servers_of, with_settings};
+use granted::{boxed, secrets_of, servers_of};
 
 /// The name of the demonstration model.
 pub const DEMO_MODEL: &str = "demo/researcher";
@@ -272,33 +271,18 @@ impl World for AppWorld {
         let root = run.created.as_ref().and_then(|created| created.root);
         let web = self.pages.of(root.or(run.id), &config.web);
         let mut granted = Vec::new();
-        let mut add = |tool: Arc<dyn Tool>| {
-            let mut spec = with_settings(
-                tool.spec().clone(),
-                agent.tools.settings.get(&tool.spec().name),
-            );
-            if let Some(server) = spec.server() {
-                spec.reach.secrets = secrets_of(&config, server);
-            }
-            if let Some(place) = grant_place(&agent.tools.allow, &spec.name) {
-                granted.push((place, tool, spec));
-            }
-        };
+        let placed = |tool| granted::placed(agent, &config, tool);
         let mut built_in = Vec::new();
         for tool in builtin_tools(ToolsConfig { library, web }) {
             built_in.push(tool.spec().name.clone());
-            add(tool);
-        }
-        for tool in self.sandboxes.tools(run).await? {
-            built_in.push(tool.spec().name.clone());
-            add(tool);
+            granted.extend(placed(tool));
         }
         let found = skills::skills_of(&self.paths, &self.config, run);
         let skills = skills::offered(found, agent.skills.clone()).await?;
         let mut lines = Vec::new();
         if let Some((of_skills, tool)) = skills {
             built_in.push(tool.spec().name.clone());
-            add(tool);
+            granted.extend(placed(tool));
             lines = of_skills;
         }
         let mut offered = Vec::new();
@@ -317,10 +301,13 @@ impl World for AppWorld {
                     problem.message
                 );
             }
-            server
-                .tools(&agent.tools.settings)
-                .into_iter()
-                .for_each(&mut add);
+            let of_server = server.tools(&agent.tools.settings);
+            granted.extend(of_server.into_iter().filter_map(placed));
+        }
+        let others: Vec<ToolSpec> = granted.iter().map(|(.., spec)| spec.clone()).collect();
+        for tool in self.sandboxes.tools(run, &others).await? {
+            built_in.push(tool.spec().name.clone());
+            granted.extend(placed(tool));
         }
         mcp::tell_shadows(&offered, &built_in);
         let mut tools = boxed(granted);

@@ -67,6 +67,8 @@ mod with_a_network {
     }
 }
 
+mod programs;
+
 /// What makes the boxes of a test.
 enum Place {
     /// The engine whose address stands in this variable.

@@ -202,6 +202,8 @@ pub enum Actor {
     Model,
     /// The person.
     Person,
+    /// A program that the model wrote, from within another action.
+    Program,
 }
 
 impl Actor {

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use longrein_protocol::event::{JobFinished, Progress};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+use crate::ports::ToolError;
 
 /// What a tool has beside its arguments while an action runs.
 #[derive(Clone)]
@@ -20,6 +23,9 @@ pub struct Beside {
     pub tells: Arc<dyn Tells>,
     /// Takes provisional output for the screen.
     pub live: Arc<dyn LiveAction>,
+    /// Whether the run waits for a person, and nothing else of it goes on: what a program's calls
+    /// wait for may stand still then.
+    pub held: watch::Receiver<bool>,
 }
 
 impl Default for Beside {
@@ -29,6 +35,7 @@ impl Default for Beside {
             life: None,
             tells: Arc::new(Untold),
             live: Arc::new(NoLiveAction),
+            held: watch::channel(false).1,
         }
     }
 }
@@ -46,7 +53,16 @@ pub trait Tells: Send + Sync {
 
     /// A job ended. True once it is on disk.
     async fn job_finished(&self, finished: JobFinished) -> bool;
+
+    /// The program that the action runs calls a tool, by its inner name, with arguments as JSON.
+    /// The same number is the same call, however often it is told: it happens once. Returns what
+    /// came of it, once that is on disk; `None` where nobody takes it any more: it is to be told
+    /// again to whoever takes the run up.
+    async fn call(&self, number: u32, tool: String, arguments: String) -> Option<CallEnd>;
 }
+
+/// What came of a program's call: all of the result's text, or why there is none.
+pub type CallEnd = Result<String, ToolError>;
 
 /// Where nobody keeps a record, nothing is told and nothing follows.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +80,10 @@ impl Tells for Untold {
 
     async fn job_finished(&self, _finished: JobFinished) -> bool {
         false
+    }
+
+    async fn call(&self, _number: u32, _tool: String, _arguments: String) -> Option<CallEnd> {
+        None
     }
 }
 

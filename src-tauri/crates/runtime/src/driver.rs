@@ -4,16 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use longrein_core::run::{ActionStage, Illegal, Next, PendingCall, Phase, Run, WaitsFor};
+use longrein_core::run::{ActionStage, Illegal, Next, Phase, Run, WaitsFor};
 use longrein_protocol::body::NewBlob;
-use longrein_protocol::event::{
-    ActionProposed, ActionRejected, HandoffReason, Payload, ToolsRevealed,
-};
-use longrein_protocol::gate::Actor;
+use longrein_protocol::event::{HandoffReason, Payload, ToolsRevealed};
 use longrein_protocol::source::CriterionResult;
 use longrein_protocol::{ActionId, Event, RunId};
 use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::asking::{Questions, Word};
 use crate::children::Children;
@@ -21,7 +18,8 @@ use crate::links::Links;
 use crate::mask;
 use crate::outcome::{self, Facts};
 use crate::ports::{CancellationToken, Chance, Clock, Model, RunContext};
-use crate::wire::{self, Sealed, Wire};
+use crate::programs::Callers;
+use crate::wire::{Sealed, Wire};
 use crate::world::{ToolBox, Unavailable, World};
 
 /// Messages that may wait for one driver.
@@ -81,6 +79,8 @@ pub(crate) enum Message {
     CancelRun,
     /// What a running action, or what one left behind, came to.
     Told(Box<crate::telling::Told>),
+    /// A program calls a tool.
+    Called(Box<crate::programs::Called>),
     /// Somebody may have put a wish into the inbox.
     Wake,
 }
@@ -150,6 +150,9 @@ pub struct Driver {
     pub(crate) files_seen: Option<u32>,
     /// Cancelled when this driver is let go.
     pub(crate) let_go: CancellationToken,
+    pub(crate) callers: Callers,
+    /// Whether the run waits for a person, and a program with it.
+    pub(crate) held: watch::Sender<bool>,
 }
 
 impl Driver {
@@ -187,6 +190,8 @@ impl Driver {
             questions: Questions::default(),
             files_seen: None,
             let_go: CancellationToken::new(),
+            callers: Callers::default(),
+            held: watch::Sender::new(false),
         }
     }
 
@@ -249,7 +254,7 @@ impl Driver {
     pub async fn commit(&mut self) -> Result<(), DriveError> {
         self.fresh.clear();
         if self.events.is_empty() && self.taken.is_empty() {
-            return Ok(());
+            return self.tell_callers().await;
         }
         let mut runs: Vec<RunAppend> = self.take_events().into_iter().collect();
         runs.append(&mut self.others);
@@ -261,7 +266,7 @@ impl Driver {
         };
         self.ports.log.append(append).await?;
         self.questions.hand_out();
-        Ok(())
+        self.tell_callers().await
     }
 
     /// What was recorded and is not durable yet.
@@ -307,6 +312,7 @@ impl Driver {
                 continue;
             }
             let next = self.run.next(self.ports.clock.now());
+            self.hold_programs(&next);
             let needs_tools = matches!(
                 next,
                 Next::Propose(_)
@@ -407,6 +413,7 @@ impl Driver {
             Message::Judged(end) => self.judged(*end).await,
             Message::Queried(end) => self.queried(*end),
             Message::Told(told) => self.told(*told).await,
+            Message::Called(called) => self.called(*called).await,
         }
     }
 
@@ -433,31 +440,6 @@ impl Driver {
             .run
             .handoff(HandoffReason::Environment, message, &remedy);
         self.record(handoff)
-    }
-
-    async fn propose(&mut self, call: PendingCall) -> Result<(), DriveError> {
-        let action = ActionId::from_random(self.ports.chance.random());
-        let text = wire::body_text(&*self.ports.log, &self.body_at_hand(&call.arguments)).await?;
-        let checked = self.check_call(&call, &text);
-        match checked {
-            Ok((tool, effect, repeat)) => self.record(ActionProposed {
-                action,
-                call: call.call,
-                tool,
-                arguments: call.arguments,
-                effect,
-                repeat,
-                by: Actor::Model,
-                undoes: None,
-            }),
-            Err(error) => self.record(ActionRejected {
-                action,
-                call: call.call,
-                tool: call.name,
-                arguments: call.arguments,
-                error: error.to_string(),
-            }),
-        }
     }
 
     fn tool_ended(&mut self, end: crate::effects::ToolEnd) -> Result<(), DriveError> {

@@ -303,7 +303,11 @@ impl Driver {
                     Some(Message::Child(rest)) => self.children.rest_later(*rest),
                     Some(Message::Told(told)) => told.refuse(),
                     Some(
-                        Message::Wake | Message::Judge(_) | Message::CancelRun | Message::Word(_),
+                        Message::Wake
+                        | Message::Judge(_)
+                        | Message::CancelRun
+                        | Message::Called(_)
+                        | Message::Word(_),
                     ) => {}
                     None => break,
                 },

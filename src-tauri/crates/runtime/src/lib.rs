@@ -17,6 +17,7 @@ pub mod media;
 mod outcome;
 mod patience;
 pub mod ports;
+mod programs;
 mod recovery;
 mod request;
 mod telling;

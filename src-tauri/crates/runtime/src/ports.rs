@@ -16,7 +16,7 @@ use longrein_protocol::source::{
 };
 use longrein_protocol::{ActionId, BlobHash, Millis, RunId, ToolErrorClass, ToolSpec};
 
-pub use crate::beside::{Beside, LiveAction, NoLiveAction, Tells, Untold};
+pub use crate::beside::{Beside, CallEnd, LiveAction, NoLiveAction, Tells, Untold};
 pub use crate::media::NewMedia;
 pub use longrein_protocol::question::{Reply, Wants};
 pub use tokio_util::sync::CancellationToken;

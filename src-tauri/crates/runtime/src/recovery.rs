@@ -204,6 +204,7 @@ impl Driver {
             effect,
             repeat,
             by: Actor::Person,
+            within: None,
             undoes: Some(id),
         })
     }

@@ -3,12 +3,15 @@
 use async_trait::async_trait;
 use longrein_core::run::{Action, ActionStage, Phase};
 use longrein_protocol::ActionId;
-use longrein_protocol::event::{ActionProgressed, JobFinished, JobStarted, Payload, Progress};
+use longrein_protocol::event::{
+    ActionProgressed, JobFinished, JobStarted, Payload, Progress, Within,
+};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::driver::{DriveError, Driver, Message};
 use crate::mask;
-use crate::ports::{Beside, Tells};
+use crate::ports::{Beside, CallEnd, Tells};
+use crate::programs::Called;
 
 /// A fact of a running action, or of what one left behind.
 #[derive(Debug)]
@@ -46,6 +49,7 @@ impl Driver {
                 sender: self.sender(),
             }),
             live: mask::live_action(&world.masker(), live),
+            held: self.held.subscribe(),
         }
     }
 
@@ -116,5 +120,16 @@ impl Tells for ToDriver {
 
     async fn job_finished(&self, finished: JobFinished) -> bool {
         self.tell(Fact::JobFinished(finished)).await
+    }
+
+    async fn call(&self, number: u32, tool: String, arguments: String) -> Option<CallEnd> {
+        let within = Within {
+            action: self.action.clone(),
+            number,
+        };
+        let (called, end) = Called::new(within, tool, arguments);
+        let message = Message::Called(Box::new(called));
+        self.sender.send(message).await.ok()?;
+        end.await.ok()
     }
 }

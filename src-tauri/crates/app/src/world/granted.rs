@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use longrein_core::policy::grant_place;
 use longrein_core::run::Run;
 use longrein_protocol::ToolSpec;
 use longrein_protocol::agent::{AgentSpec, ToolSettings};
@@ -38,6 +39,21 @@ pub(super) fn servers_of(agent: &AgentSpec) -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+/// A tool as an agent is granted it, with the place of the grant; `None` where it is not granted.
+pub(super) fn placed(
+    agent: &AgentSpec,
+    config: &Config,
+    tool: Arc<dyn Tool>,
+) -> Option<(usize, Arc<dyn Tool>, ToolSpec)> {
+    let name = &tool.spec().name;
+    let place = grant_place(&agent.tools.allow, name)?;
+    let mut spec = with_settings(tool.spec().clone(), agent.tools.settings.get(name));
+    if let Some(server) = spec.server() {
+        spec.reach.secrets = secrets_of(config, server);
+    }
+    Some((place, tool, spec))
 }
 
 /// What the agent's file says of a tool, over what the tool says of itself.

@@ -14,7 +14,8 @@ use longrein_protocol::{Effect, Repeat, ToolSpec};
 use longrein_runtime::world::World;
 use tempfile::TempDir;
 
-use super::{AppWorld, with_settings};
+use super::AppWorld;
+use super::granted::with_settings;
 use crate::config::{self, Current};
 use crate::keys::Keys;
 use crate::live::LiveHub;

@@ -174,7 +174,7 @@ fn reach(spec: Option<&ToolSpec>, rules: &[InForce<'_>], facts: &ActionFacts) ->
 /// a person asks for themselves is not the model's to be limited.
 fn budget(run: &Run, action: &Action) -> Check {
     let name = CheckName::Budget;
-    let counts = action.attempt == 0 && action.by == Actor::Model;
+    let counts = action.attempt == 0 && action.by != Actor::Person;
     match run.limits.actions {
         Some(limit) if counts && run.used.actions >= limit => check(
             name,

@@ -60,6 +60,28 @@ pub const COMMAND_TOOLS: &[&str] = &["run_command", RUN_CODE];
 /// The tools that come with `run_command`, for what it leaves running.
 pub const JOB_TOOLS: &[&str] = &["job_output", "job_stop"];
 
+/// Tools that say something to the harness about the run itself, or begin further programs: a
+/// program can't call them.
+pub const NOT_FROM_CODE: &[&str] = &[
+    "ask_person",
+    "call_tool",
+    "delegate",
+    "find_tools",
+    "finish",
+    "job_output",
+    "job_stop",
+    "load_skill",
+    RUN_CODE,
+    "run_command",
+];
+/// The most calls that programs make in one step.
+pub const PROGRAM_CALLS: usize = 2_000;
+
+/// Whether a program may call a tool.
+pub fn is_callable(tool: &str) -> bool {
+    !NOT_FROM_CODE.contains(&tool)
+}
+
 /// Whether a list of grants lets an agent run commands.
 pub fn runs_commands(allow: &[String]) -> bool {
     COMMAND_TOOLS.iter().any(|tool| is_granted(allow, tool))

@@ -26,6 +26,7 @@ impl Run {
             repeat: proposed.repeat,
             by: proposed.by,
             undoes: proposed.undoes.clone(),
+            within: proposed.within.clone(),
             ..Action::new(
                 &proposed.action,
                 &proposed.call,
@@ -36,13 +37,23 @@ impl Run {
     }
 
     pub(super) fn rejected(&mut self, rejected: &ActionRejected) {
-        self.pending.pop_front();
-        self.actions.push(Action::new(
-            &rejected.action,
-            &rejected.call,
-            &rejected.tool,
-            &rejected.arguments,
-        ));
+        let by = match rejected.within {
+            Some(_) => Actor::Program,
+            None => Actor::Model,
+        };
+        if by == Actor::Model {
+            self.pending.pop_front();
+        }
+        self.actions.push(Action {
+            by,
+            within: rejected.within.clone(),
+            ..Action::new(
+                &rejected.action,
+                &rejected.call,
+                &rejected.tool,
+                &rejected.arguments,
+            )
+        });
         let result = harness_result(rejected.error.clone(), ToolErrorClass::InvalidArguments);
         self.close(&rejected.action, result);
     }
@@ -50,7 +61,8 @@ impl Run {
     pub(super) fn decided(&mut self, decided: &ActionDecided) {
         self.decided = true;
         if decided.decision == Decision::Deny {
-            self.denials += 1;
+            let by_program = |action: &Action| action.by == Actor::Program;
+            self.denials += u32::from(!self.action(&decided.action).is_some_and(by_program));
             let text = format!("Not permitted: {}", decided.why);
             self.close(
                 &decided.action,
@@ -122,6 +134,7 @@ impl Run {
         self.progressed = true;
         let result = ActionResult {
             body: answered.answer.clone(),
+            whole: None,
             media: Vec::new(),
             error: None,
             origin: Origin::Person,
@@ -208,6 +221,7 @@ impl Run {
         }
         let result = ActionResult {
             body: finished.shown.as_ref().unwrap_or(&finished.result).clone(),
+            whole: finished.shown.is_some().then(|| finished.result.clone()),
             media: finished.media.clone(),
             error: finished.error,
             origin: finished.origin.clone(),
@@ -302,9 +316,14 @@ impl Run {
     }
 
     fn enter_result(&mut self, mut action: Action) {
-        let Some(result) = action.result.take() else {
+        let Some(mut result) = action.result.take() else {
             return;
         };
+        result.whole = None;
+        // The program was told, and what it makes of it is what the model is told.
+        if action.by == Actor::Program {
+            return;
+        }
         if action.by == Actor::Person {
             let how = result.error.map_or("It worked.", |_| "It failed.");
             let text = format!("The person had {} called. {how}", action.tool);
@@ -351,6 +370,7 @@ impl Run {
 pub(super) fn harness_result(text: String, error: ToolErrorClass) -> ActionResult {
     ActionResult {
         body: Body::Text(text),
+        whole: None,
         media: Vec::new(),
         error: Some(error),
         origin: Origin::Harness,

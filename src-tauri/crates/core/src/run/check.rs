@@ -1,6 +1,6 @@
 //! Which event a state allows. Every append passes here first.
 
-use longrein_protocol::event::{Event, Payload, ResumeReason};
+use longrein_protocol::event::{Event, Payload, ResumeReason, Within};
 use longrein_protocol::gate::Actor;
 use longrein_protocol::{ActionId, RunId};
 
@@ -129,8 +129,15 @@ impl Run {
             Payload::ActionProposed(proposed) => match proposed.by {
                 Actor::Model => going && self.proposes(&proposed.call),
                 Actor::Person => self.phase != Phase::Cancelled,
+                Actor::Program => {
+                    let within = proposed.within.as_ref();
+                    going && within.is_some_and(|within| self.calls(within))
+                }
             },
-            Payload::ActionRejected(rejected) => going && self.proposes(&rejected.call),
+            Payload::ActionRejected(rejected) => match &rejected.within {
+                None => going && self.proposes(&rejected.call),
+                Some(within) => going && self.calls(within),
+            },
             // An approved action may be asked for again when its checks change before it starts.
             Payload::ActionDecided(decided) => {
                 acts(&decided.action) && stages(&decided.action, &[Proposed, Allowed, Lost])?
@@ -226,6 +233,12 @@ impl Run {
         self.pending
             .front()
             .is_some_and(|pending| pending.call == call)
+    }
+
+    /// Whether a program runs that may make this call, and has not made it before.
+    fn calls(&self, within: &Within) -> bool {
+        let runs = |action: &Action| action.stage == ActionStage::Started;
+        self.action(&within.action).is_some_and(runs) && self.call_within(within).is_none()
     }
 
     fn has_stage(

@@ -3,7 +3,7 @@
 use longrein_protocol::event::Outcome;
 use longrein_protocol::view::{KnotShape, RunLine, RunState};
 
-use super::{Acceptance, Action, ActionStage, Phase, REIN_KNOTS, Request, Run};
+use super::{Acceptance, ActionStage, Phase, REIN_KNOTS, Request, Run};
 
 /// The name of the provider whose models are demonstration stand-ins.
 pub const DEMO_PROVIDER: &str = "demo/";
@@ -87,7 +87,7 @@ impl Run {
     }
 
     fn going(&self) -> (RunState, String, String) {
-        let running = self.actions.iter().any(Action::works);
+        let running = self.actions.iter().any(|action| self.works(action));
         if let (Some((reason, remedy)), false) = (self.waits_for_person(), running) {
             return (RunState::Waiting, reason, remedy.to_owned());
         }

@@ -15,6 +15,7 @@ mod line;
 mod media;
 mod next;
 mod parts;
+mod programs;
 mod recovery;
 mod skills;
 mod stopping;

@@ -1,5 +1,7 @@
 //! What a run owes next. Pure: the same state and time give the same answer.
 
+use std::collections::HashMap;
+
 use longrein_protocol::block::ModelErrorClass;
 use longrein_protocol::event::{HandoffReason, Limit, ModelAbandoned, Payload, QuestionWithdrawn};
 use longrein_protocol::gate::Actor;
@@ -190,14 +192,15 @@ impl Run {
     }
 
     fn next_of_actions(&self, now: Millis) -> Next {
-        if let Some(withdrawn) = self.next_of_questions() {
-            return withdrawn;
+        let gone = self.next_of_questions();
+        if let Some(next) = gone.or_else(|| self.next_of_orphans()) {
+            return next;
         }
         for action in self.acting() {
             match action.stage {
                 ActionStage::Proposed => {
                     // The limit is for what the model does by itself.
-                    let limited = action.by == Actor::Model
+                    let limited = action.by != Actor::Person
                         && action.tool != FINISH
                         && action.tool != ASK_PERSON;
                     return match self.actions_reached().filter(|_| limited) {
@@ -249,7 +252,8 @@ impl Run {
     /// What is owed when no action can start: all that are open wait for something.
     fn next_of_open_actions(&self) -> Next {
         let first = |stage| self.acting().find(|action| action.stage == stage);
-        if first(ActionStage::Started).is_some() {
+        let runs = |action: &Action| action.stage == ActionStage::Started && !self.is_held(action);
+        if self.acting().any(runs) {
             return Next::Wait(WaitsFor::Actions);
         }
         if let Some(action) = first(ActionStage::Uncertain) {
@@ -282,11 +286,11 @@ impl Run {
     }
 
     /// Actions that may start: the first that is not closed, and readers that stand side by side
-    /// with it. `finish` comes after everything else.
+    /// with it; so too among the calls of each program that is there. `finish` comes after
+    /// everything else.
     fn startable(&self, now: Millis) -> Vec<ActionId> {
         let mut startable = Vec::new();
-        let mut only_readers_before = true;
-        let mut any_before = false;
+        let mut lanes: HashMap<Option<&ActionId>, Lane> = HashMap::new();
         let mut left = self.actions_left();
         for action in self
             .acting()
@@ -295,22 +299,31 @@ impl Run {
             if action.tool == FINISH {
                 continue;
             }
+            let program = action.within.as_ref().map(|within| &within.action);
+            let is_lost = |id| {
+                let program = self.action(id);
+                program.is_some_and(|program| program.stage == ActionStage::Lost)
+            };
+            let lane = lanes.entry(program).or_default();
             let reads = action.effect == Effect::Read;
-            let may_run = !any_before || (only_readers_before && reads);
+            let may_run = !lane.any_before || (!lane.changes_before && reads);
+            // What a program asked for goes on when the program is found again.
+            let may_run = may_run && !program.is_some_and(is_lost);
             let ready = match action.stage {
                 ActionStage::Allowed => true,
                 ActionStage::Lost => self.way(action, now) == StartWay::Again,
                 _ => false,
             };
             // What the limit does not cover any more starts alone, so that the gate refuses it.
-            let new = action.attempt == 0 && action.tool != ASK_PERSON && action.by == Actor::Model;
+            let new =
+                action.attempt == 0 && action.tool != ASK_PERSON && action.by != Actor::Person;
             let covered = !new || left > 0 || startable.is_empty();
             if may_run && ready && covered {
                 startable.push(action.id.clone());
                 left = left.saturating_sub(u32::from(new));
             }
-            any_before = true;
-            only_readers_before &= reads;
+            lane.any_before = true;
+            lane.changes_before |= !reads;
         }
         startable
     }
@@ -323,6 +336,14 @@ impl Run {
             "Use a model with a larger window, or start a new run with a smaller task.",
         )
     }
+}
+
+/// What stands before an action among those that it has to wait for.
+#[derive(Default)]
+struct Lane {
+    any_before: bool,
+    /// One of them does more than read.
+    changes_before: bool,
 }
 
 fn is_over(since: Millis, until: Millis, now: Millis) -> bool {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use longrein_protocol::agent::Decision;
 use longrein_protocol::block::{Block, ModelErrorClass, Origin, Trust};
-use longrein_protocol::event::{Fragment, HandoffReason, ModelFailed, Outcome};
+use longrein_protocol::event::{Fragment, HandoffReason, ModelFailed, Outcome, Within};
 use longrein_protocol::gate::{ActionFacts, Actor};
 use longrein_protocol::question::ServerQuestion;
 use longrein_protocol::tool::{Effect, Repeat};
@@ -159,6 +159,8 @@ pub struct Action {
     pub by: Actor,
     /// The action that it takes back.
     pub undoes: Option<ActionId>,
+    /// Which call of which program it is.
+    pub within: Option<Box<Within>>,
     /// What the last decision rests on.
     pub facts: ActionFacts,
     /// What the person was shown.
@@ -206,6 +208,7 @@ impl Action {
             why: String::new(),
             by: Actor::Model,
             undoes: None,
+            within: None,
             facts: ActionFacts::default(),
             shown: None,
             approved: None,
@@ -219,9 +222,15 @@ impl Action {
         }
     }
 
-    /// Whether it runs, and waits for nobody's answer.
-    pub fn works(&self) -> bool {
+    /// Whether it runs, and no server asks the person for it.
+    pub(super) fn runs(&self) -> bool {
         self.stage == ActionStage::Started && self.questions.is_empty()
+    }
+
+    /// Whether it is a call of the program that this action runs.
+    pub fn is_within(&self, action: &ActionId) -> bool {
+        let within = self.within.as_ref();
+        within.is_some_and(|within| within.action == *action)
     }
 
     /// The question of a server that a person can answer: the call in which it was asked is still
@@ -238,6 +247,8 @@ impl Action {
 pub struct ActionResult {
     /// The text.
     pub body: Body,
+    /// All of the text, where `body` is a part of it and a program is given it.
+    pub whole: Option<Body>,
     /// What it returned beside text.
     pub media: Vec<Media>,
     /// The class of the error.

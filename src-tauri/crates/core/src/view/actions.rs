@@ -7,6 +7,7 @@ use longrein_protocol::event::{
     ActionRejected, ActionStarted, ActionUncertain, ApprovalRequested, Event, Progress,
     SourceCaptured,
 };
+use longrein_protocol::gate::Actor;
 use longrein_protocol::tool::Effect;
 use longrein_protocol::view::{
     ActionRow, ActionState, Knot, KnotShape, KnotTone, Row, RowContent, SaidLine,
@@ -35,7 +36,7 @@ impl View {
             proposed.effect,
             &arguments,
         );
-        row.by_person = !proposed.by.is_model();
+        row.by_person = proposed.by == Actor::Person;
         self.open.push(proposed.action.clone());
         let mut keys = Vec::new();
         if let Some(undone) = &proposed.undoes {

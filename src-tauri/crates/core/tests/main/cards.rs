@@ -357,6 +357,7 @@ pub fn undo(action: &str) -> ActionProposed {
         repeat: longrein_protocol::tool::Repeat::Once,
         by: Actor::Person,
         undoes: Some(id("a")),
+        within: None,
     }
 }
 

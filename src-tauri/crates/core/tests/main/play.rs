@@ -165,6 +165,7 @@ fn of_action(word: &str, rest: &str) -> Payload {
             arguments: Body::default(),
             error: "no such tool".to_owned(),
             action,
+            within: None,
         }
         .into(),
         "decide" => {
@@ -312,6 +313,7 @@ fn proposed(named: &str) -> Payload {
         repeat,
         by: Actor::Model,
         undoes: None,
+        within: None,
     }
     .into()
 }

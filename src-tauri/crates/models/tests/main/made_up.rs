@@ -414,6 +414,7 @@ impl Play {
                 tool: call.name,
                 arguments: call.arguments,
                 error: "no".into(),
+                within: None,
             });
             return;
         }
@@ -430,6 +431,7 @@ impl Play {
             repeat: Repeat::Repeatable,
             by,
             undoes: None,
+            within: None,
         });
     }
 

@@ -199,6 +199,7 @@ impl<'d> Story<'d> {
             repeat: Repeat::Repeatable,
             by: Actor::Model,
             undoes: None,
+            within: None,
         });
         self.tell(ActionDecided {
             action: action.clone(),

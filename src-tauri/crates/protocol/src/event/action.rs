@@ -11,6 +11,15 @@ use crate::media::Media;
 use crate::question::{Replied, ServerQuestion};
 use crate::tool::{Effect, Repeat, ToolErrorClass};
 
+/// Where a program called a tool.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Within {
+    /// The action that runs the program.
+    pub action: ActionId,
+    /// Counts the calls of that program, from 1.
+    pub number: u32,
+}
+
 /// See [`super::Payload::ActionProposed`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ActionProposed {
@@ -32,6 +41,9 @@ pub struct ActionProposed {
     /// The action that it takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<ActionId>,
+    /// Which call of which program it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Box<Within>>,
 }
 
 /// See [`super::Payload::ActionRejected`]. The model is told.
@@ -47,6 +59,9 @@ pub struct ActionRejected {
     pub arguments: Body,
     /// What is wrong with them, with the place.
     pub error: String,
+    /// Which call of which program it was; the program is told then, and not the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Box<Within>>,
 }
 
 /// See [`super::Payload::ActionDecided`].

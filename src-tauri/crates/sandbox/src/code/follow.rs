@@ -8,6 +8,7 @@ use longrein_runtime::ports::{ToolCall, ToolError, ToolOutput};
 
 use super::keep::Kept;
 use super::plain::Pieces;
+use super::programs::Calls;
 use super::start::{RECONNECTS_MAX, failed, stopped};
 use super::station::{Lease, Make, Station};
 use crate::SandboxError;
@@ -28,11 +29,13 @@ pub(super) struct Ended {
     pub killed: Option<String>,
 }
 
-/// Follows the command of an action to its end, from its first byte on.
+/// Follows the command of an action to its end, from its first byte on. Where its program may call
+/// tools, its calls are carried.
 pub(super) async fn follow(
     station: &Arc<Station>,
     call: &ToolCall,
     lease: Lease,
+    tools: bool,
 ) -> Result<Ended, ToolError> {
     let command = call.action.0.as_str();
     let mut kept = Kept::new(&station.spec().workspace, command).map_err(failed)?;
@@ -49,11 +52,13 @@ pub(super) async fn follow(
         reconnects: 0,
         pieces: Pieces::default(),
     };
+    let mut calls = following.calls(tools);
     let mut killed = None;
     loop {
         let piece = tokio::select! {
             biased;
-            () = call.cancel.cancelled() => return following.cancelled().await,
+            () = call.cancel.cancelled() => return following.cancelled(&calls).await,
+            () = carried(&mut calls) => continue,
             used = &mut full, if killed.is_none() => {
                 killed = Some(too_much(used));
                 let killing = following.lease.session.command(command).kill().await;
@@ -67,6 +72,7 @@ pub(super) async fn follow(
             break;
         }
     }
+    drop(calls);
     let receipt = following.receipt().await?;
     station.routes().close(command);
     station.has_ended(command);
@@ -140,8 +146,17 @@ impl Following<'_> {
         }
     }
 
-    /// Who let the driver go wants nothing to end; whoever else cancels does.
-    async fn cancelled(&self) -> Result<Ended, ToolError> {
+    fn calls(&self, tools: bool) -> Option<Calls> {
+        tools.then(|| Calls::of(self.station, self.call, &self.lease))
+    }
+
+    /// Who let the driver go wants nothing to end, and a program that waits for an answer stands
+    /// still until it can get one; whoever else cancels wants an end.
+    async fn cancelled(&self, calls: &Option<Calls>) -> Result<Ended, ToolError> {
+        let let_go = self.call.beside.let_go.is_cancelled();
+        if let Some(calls) = calls {
+            calls.stand(let_go && calls.are_open()).await;
+        }
         if !self.call.beside.let_go.is_cancelled() {
             let command = self.lease.session.command(&self.call.action.0);
             if let Err(error) = command.kill().await {
@@ -150,6 +165,14 @@ impl Following<'_> {
             self.station.routes().close(&self.call.action.0);
         }
         Err(stopped())
+    }
+}
+
+/// Carries the calls of a program, if it may make any; without end.
+async fn carried(calls: &mut Option<Calls>) {
+    match calls {
+        Some(calls) => calls.carry().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -11,6 +11,7 @@ mod follow;
 mod job;
 mod keep;
 mod plain;
+mod programs;
 mod requests;
 mod start;
 mod station;
@@ -18,4 +19,4 @@ mod tools;
 
 pub use boxes::{Boxes, BoxesConfig, Closing};
 pub use station::{Lease, Make, Station, StationSpec};
-pub use tools::{CodeConfig, code_tools};
+pub use tools::{CodeConfig, PACKAGES, code_tools};

@@ -40,17 +40,28 @@ pub(super) async fn begin(
     call: &ToolCall,
     wanted: &Wanted,
 ) -> Result<Lease, ToolError> {
+    // A program that was left behind calls as soon as its box is entered.
+    station
+        .routes()
+        .open(&call.action.0, call.beside.tells.clone());
+    let begun = begin_with(station, call, wanted).await;
+    if begun.is_err() {
+        station.routes().close(&call.action.0);
+    }
+    begun
+}
+
+async fn begin_with(
+    station: &Arc<Station>,
+    call: &ToolCall,
+    wanted: &Wanted,
+) -> Result<Lease, ToolError> {
     let mut life = call.beside.life.clone();
     for _ in 0..=RECONNECTS_MAX {
         let lease = match &life {
             None => enter_anew(station, call).await?,
             Some(before) => match again(station, call, before).await? {
-                Again::Runs(lease) => {
-                    station
-                        .routes()
-                        .open(&call.action.0, call.beside.tells.clone());
-                    return Ok(lease);
-                }
+                Again::Runs(lease) => return Ok(lease),
                 Again::NeverRan(lease) => lease,
             },
         };
@@ -65,9 +76,6 @@ pub(super) async fn begin(
             }
         }
         life = Some(lease.session.life().to_owned());
-        station
-            .routes()
-            .open(&call.action.0, call.beside.tells.clone());
         match lease.session.start(of(station, &lease, call, wanted)).await {
             Ok(_) => return Ok(lease),
             // It may have been begun: the next round looks.

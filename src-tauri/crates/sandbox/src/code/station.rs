@@ -48,6 +48,8 @@ pub struct Station {
     connected: AsyncMutex<Option<Connected>>,
     uses: watch::Sender<usize>,
     routes: Arc<Routes>,
+    /// Whether the box was let stand still.
+    stands_still: AsyncMutex<bool>,
     /// Commands that have ended and whose end is on record by the time that another one begins.
     ended: Mutex<Vec<String>>,
 }
@@ -88,22 +90,6 @@ impl Lease {
     pub fn calls(&self, command: &str) -> tokio::sync::mpsc::Receiver<crate::session::Call> {
         self.station.routes.calls(command)
     }
-
-    /// Lets everything inside stand still; false where that is not possible.
-    ///
-    /// # Errors
-    /// When the engine refuses.
-    pub async fn pause(&self) -> Result<bool, SandboxError> {
-        self.made.sandbox.pause().await
-    }
-
-    /// Lets everything inside go on.
-    ///
-    /// # Errors
-    /// When the engine refuses.
-    pub async fn unpause(&self) -> Result<(), SandboxError> {
-        self.made.sandbox.unpause().await
-    }
 }
 
 impl Drop for Lease {
@@ -121,6 +107,7 @@ impl Station {
             connected: AsyncMutex::default(),
             uses: watch::Sender::new(0),
             routes: Arc::default(),
+            stands_still: AsyncMutex::default(),
             ended: Mutex::default(),
         }
     }
@@ -166,6 +153,8 @@ impl Station {
             (_, Make::Anew) => Arc::new(self.boxes.make(&owner, &self.spec, false, live).await?),
         };
         let (session, incoming) = made.sandbox.connect().await?;
+        // What was let stand still goes on when it is connected to.
+        *self.stands_still.lock().await = false;
         let mut tasks = JoinSet::new();
         let egress = Egress {
             hosts: self.host_rules(),
@@ -203,6 +192,28 @@ impl Station {
     fn host_rules(&self) -> Vec<HostRule> {
         let lines = self.spec.settings.hosts.iter();
         lines.filter_map(|line| line.parse().ok()).collect()
+    }
+
+    /// Lets everything inside stand still while a person is waited for, or go on. Where it can't
+    /// stand still, it goes on all the same.
+    pub(super) async fn stand(&self, still: bool) {
+        let made = {
+            let connected = self.connected.lock().await;
+            connected.as_ref().map(|open| open.made.clone())
+        };
+        let Some(made) = made else { return };
+        let mut stands = self.stands_still.lock().await;
+        if *stands == still {
+            return;
+        }
+        let done = match still {
+            true => made.sandbox.pause().await,
+            false => made.sandbox.unpause().await.map(|()| false),
+        };
+        match done {
+            Ok(stands_now) => *stands = stands_now,
+            Err(error) => tracing::warn!(%error, still, "a box can't be let stand still, or go on"),
+        }
     }
 
     /// Notes that a command has ended; its output and receipt go when the next one begins.
@@ -243,6 +254,8 @@ impl Station {
         match how {
             Closing::Over => made.sandbox.remove().await,
             Closing::Still => made.sandbox.stop().await,
+            // What stands still waits for whoever takes the run up.
+            Closing::LetGo if *self.stands_still.lock().await => Ok(()),
             Closing::LetGo => {
                 let Some(open) = open else { return Ok(()) };
                 let running = open.session.list().await?;

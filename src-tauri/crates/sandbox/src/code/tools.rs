@@ -4,18 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cap_std::ambient_authority;
-use cap_std::fs::Dir;
 use longrein_protocol::tool::{Reach, Recovery};
 use longrein_protocol::{Effect, Repeat, ToolErrorClass, ToolSpec};
 use longrein_runtime::ports::{Tool, ToolCall, ToolError, ToolOutput};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
 
 use super::follow::follow;
 use super::job;
-use super::keep::{FOLDER, fresh_file};
+use super::keep::FOLDER;
+use super::programs::written;
 use super::start::{DIRECTORY, Wanted, begin, failed};
 use super::station::Station;
 use crate::SandboxError;
@@ -30,6 +28,8 @@ const CODE_LETTERS: usize = 400_000;
 const WAIT_SECONDS_MAX: u64 = 300;
 /// The longest that a tool without a command of its own may take.
 const SHORT_MS: u32 = 360_000;
+/// Where the package of a run's tools lies in its workspace.
+pub const PACKAGES: &str = ".longrein";
 /// Milliseconds of a second.
 const MS_PER_SECOND: u64 = 1_000;
 
@@ -42,6 +42,9 @@ pub struct CodeConfig {
     pub egress: bool,
     /// Why there is no box; then every call is refused with it.
     pub off: Option<String>,
+    /// The run's other tools as a Python package: paths beneath its folder, and texts. Programs call
+    /// none where it is empty.
+    pub package: Vec<(String, String)>,
 }
 
 /// The tools that run commands: `run_command`, `run_code`, `job_output`, `job_stop`.
@@ -109,6 +112,12 @@ impl Kind {
             false if settings.hosts.is_empty() => "has no network".to_owned(),
             false => "has no network here, since that takes a container engine".to_owned(),
         };
+        let calls = match config.package.is_empty() {
+            true => "",
+            false => {
+                " The other tools are functions of its package tools: import tools; help(tools). What they return comes to the program and not to you, so call many and print what counts."
+            }
+        };
         let intent = json!({"type": "string", "minLength": 1, "maxLength": 200,
             "description": "What it is for, in one line; the person sees it."});
         let timeout = json!({"type": "integer", "minimum": 1, "maximum": seconds,
@@ -127,7 +136,7 @@ impl Kind {
             ),
             Self::Code => (
                 "run_code",
-                format!("Runs a Python 3 program in the same box as run_command, in the workspace ({DIRECTORY}). It {network}. Print what is to be seen; keep the rest in files."),
+                format!("Runs a Python 3 program in the same box as run_command, in the workspace ({DIRECTORY}). It {network}. Print what is to be seen; keep the rest in files.{calls}"),
                 json!({
                     "code": {"type": "string", "minLength": 1, "maxLength": CODE_LETTERS},
                     "intent": intent,
@@ -250,7 +259,7 @@ impl CodeTool {
         };
         if !arguments.background {
             let lease = begin(station, call, &wanted).await?;
-            return follow(station, call, lease).await?.output();
+            return follow(station, call, lease, false).await?.output();
         }
         let name = job::named(call, &arguments.intent).await?;
         let lease = begin(station, call, &wanted).await?;
@@ -267,18 +276,27 @@ impl CodeTool {
         let station = &self.config.station;
         let name = format!("{FOLDER}/{}.py", call.action);
         // Where an earlier attempt gave it to the box, its file is there, and may be in use.
+        let tools = !self.config.package.is_empty();
         if call.beside.life.is_none() {
-            let written = write(station, &name, arguments.code.as_bytes()).await;
+            let workspace = &station.spec().workspace;
+            let written = written(workspace, &name, arguments.code.as_bytes()).await;
             written.map_err(failed)?;
+            for (path, text) in &self.config.package {
+                let written = written_package(workspace, path, text).await;
+                written.map_err(failed)?;
+            }
         }
         let wanted = Wanted {
             program: vec!["python3".to_owned(), format!("{DIRECTORY}/{name}")],
-            variables: vec![("PYTHONPATH".to_owned(), DIRECTORY.to_owned())],
+            variables: vec![(
+                "PYTHONPATH".to_owned(),
+                format!("{DIRECTORY}:{DIRECTORY}/{PACKAGES}"),
+            )],
             time_ms: self.time_ms(arguments.timeout_seconds),
-            tools: false,
+            tools,
         };
         let lease = begin(station, call, &wanted).await?;
-        follow(station, call, lease).await?.output()
+        follow(station, call, lease, tools).await?.output()
     }
 
     fn time_ms(&self, seconds: Option<u64>) -> u64 {
@@ -287,15 +305,12 @@ impl CodeTool {
     }
 }
 
-async fn write(station: &Station, name: &str, bytes: &[u8]) -> Result<(), SandboxError> {
-    let workspace = &station.spec().workspace;
-    let dir = Dir::open_ambient_dir(workspace, ambient_authority());
-    let dir = dir.map_err(SandboxError::file(workspace))?;
-    let mut file = fresh_file(&dir, name).map_err(SandboxError::file(name))?;
-    file.write_all(bytes)
-        .await
-        .map_err(SandboxError::file(name))?;
-    file.flush().await.map_err(SandboxError::file(name))
+async fn written_package(
+    workspace: &std::path::PathBuf,
+    path: &str,
+    text: &str,
+) -> Result<(), SandboxError> {
+    written(workspace, &format!("{PACKAGES}/{path}"), text.as_bytes()).await
 }
 
 fn arguments<T: serde::de::DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {

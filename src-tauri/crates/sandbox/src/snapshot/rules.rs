@@ -12,6 +12,8 @@ pub const DEFAULT_IGNORED: &[&str] = &[
     ".pytest_cache/",
     ".ruff_cache/",
     ".tox/",
+    // What the tools of a run are called by, made anew for each program.
+    ".longrein/",
 ];
 
 /// A pattern that can't be read.

@@ -234,6 +234,7 @@ impl Sample {
             arguments: Body::Text(arguments.to_owned()),
             effect: Effect::Read,
             repeat: Repeat::Repeatable,
+            within: None,
         })
     }
 

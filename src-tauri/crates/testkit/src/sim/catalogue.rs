@@ -21,6 +21,7 @@ pub fn names() -> Vec<&'static str> {
         "write",
         "once",
         "boxed",
+        "program",
         "keyed",
         "order",
         "order_status",
@@ -43,7 +44,7 @@ fn spec(name: &str) -> ToolSpec {
     let (effect, repeat) = match name {
         "write" | LOAD_SKILL => (Effect::Workspace, Repeat::Repeatable),
         "once" => (Effect::Workspace, Repeat::Once),
-        "boxed" => (Effect::Workspace, Repeat::Reattach),
+        "boxed" | "program" => (Effect::Workspace, Repeat::Reattach),
         "keyed" => (Effect::Workspace, Repeat::Keyed),
         "order" => (Effect::Workspace, Repeat::Queryable),
         "post" => (Effect::Irreversible, Repeat::Once),

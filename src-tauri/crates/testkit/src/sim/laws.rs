@@ -263,7 +263,7 @@ impl Laws {
             self.broken(Law::Cancelled, format!("{} starts", action.tool));
         }
         if let Some(limit) = self.run.limits.actions {
-            let by_model = action.by == Actor::Model;
+            let by_model = action.by != Actor::Person;
             if attempt == 1 && by_model && self.run.used.actions >= limit {
                 self.broken(Law::Budget, format!("more than {limit} actions"));
             }

@@ -59,6 +59,8 @@ pub(super) struct State {
     keys: HashMap<String, u64>,
     /// Commands that the box was given; it outlives the process.
     boxed: BTreeSet<ActionId>,
+    /// How many calls of each program were answered; it outlives the process as well.
+    answered: BTreeMap<ActionId, u32>,
     asked_status: BTreeMap<String, u32>,
     calls: BTreeMap<String, u32>,
     /// Requests that reached the provider.
@@ -285,6 +287,16 @@ impl State {
             repeat: spec.repeat,
             effect: spec.effect,
         }
+    }
+
+    /// The next call of a program.
+    pub fn next_call(&self, action: &ActionId) -> u32 {
+        self.answered.get(action).copied().unwrap_or_default() + 1
+    }
+
+    /// A call of a program is answered.
+    pub fn answered(&mut self, action: &ActionId) {
+        *self.answered.entry(action.clone()).or_default() += 1;
     }
 
     /// The box is given a command; false where it has it already.

@@ -158,6 +158,9 @@ impl Drop for Running<'_> {
     }
 }
 
+/// What the program of this world calls, one after the other.
+const PROGRAM_CALLS: &[&str] = &["look", "once", "write", "once"];
+
 impl SimTool {
     fn land(&self, landing: Landing) {
         let now_ms = self.clock.monotonic_ms();
@@ -199,6 +202,31 @@ impl SimTool {
         }
         if self.outside.state().box_takes(&call.action) {
             self.land(landing);
+        }
+        let calls = match self.spec.name.as_str() {
+            "program" => PROGRAM_CALLS,
+            _ => &[],
+        };
+        loop {
+            let number = self.outside.state().next_call(&call.action);
+            let Some(tool) = calls.get(number as usize - 1) else {
+                break;
+            };
+            let arguments = json!({"n": number}).to_string();
+            let told = call
+                .beside
+                .tells
+                .call(number, (*tool).to_owned(), arguments);
+            let told = tokio::select! {
+                biased;
+                () = call.cancel.cancelled() => None,
+                told = told => told,
+            };
+            // Whoever takes the run up is told of the call again.
+            if told.is_none() {
+                return Err(stopped());
+            }
+            self.outside.state().answered(&call.action);
         }
         match self.takes(manner, call).await {
             true => Ok(self.answer(call)),

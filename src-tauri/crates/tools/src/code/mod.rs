@@ -13,6 +13,7 @@ mod types;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use longrein_core::policy::is_callable;
 use longrein_protocol::ToolSpec;
 use serde_json::Value;
 
@@ -20,21 +21,6 @@ use names::Names;
 
 /// The package that programs import.
 pub const PACKAGE: &str = "tools";
-/// Tools that say something to the harness about the run itself, or begin further programs: a
-/// program can't call them.
-pub const NOT_FROM_CODE: &[&str] = &[
-    "ask_person",
-    "call_tool",
-    "delegate",
-    "find_tools",
-    "finish",
-    "job_output",
-    "job_stop",
-    "load_skill",
-    "run_code",
-    "run_command",
-];
-
 /// The part of the package that makes the calls.
 const CALL: &str = include_str!("_call.py");
 /// The most characters of one argument's description.
@@ -57,11 +43,6 @@ struct Module<'t> {
     server: &'t str,
     /// Each by its name within the server.
     tools: Vec<(&'t str, &'t ToolSpec)>,
-}
-
-/// Whether a program may call a tool.
-pub fn is_callable(tool: &str) -> bool {
-    !NOT_FROM_CODE.contains(&tool)
 }
 
 /// The package for these tools, in the order of their paths. The same tools give the same bytes.

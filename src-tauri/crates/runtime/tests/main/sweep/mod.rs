@@ -146,6 +146,7 @@ mod whole {
             ("approval.requested", 0),
         ];
         ends("skills of children", UNVERIFIED, &granted);
+        ends("programs", UNVERIFIED, &[("action.proposed", 5)]);
         ends(
             "late",
             UNVERIFIED,

@@ -31,6 +31,7 @@ pub fn all() -> Vec<Scenario> {
         boxed(),
         skills(),
         skills_of_children(),
+        programs(),
     ]
 }
 
@@ -97,6 +98,14 @@ fn boxed() -> Scenario {
             ],
         )
     }
+}
+
+/// A program that calls tools, two of which are never repeated.
+fn programs() -> Scenario {
+    scenario(
+        "programs",
+        [calls("program", json!({"n": 1})), words("It has run.")],
+    )
 }
 
 /// A keyed call and two that can be asked about end without a word; of one of these nobody can

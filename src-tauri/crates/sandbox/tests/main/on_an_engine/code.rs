@@ -1,18 +1,16 @@
 //! The tools that run commands, on real boxes.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use longrein_core::run::Job;
 use longrein_protocol::agent::SandboxSettings;
-use longrein_protocol::event::{JobFinished, Progress};
 use longrein_protocol::gate::ActionFacts;
 use longrein_protocol::{ActionId, BlobHash, RunId, ToolErrorClass};
 use longrein_runtime::ports::{
-    Beside, BlobRead, CancellationToken, LiveAction, NobodyThere, RunContext, Tells, ToolCall,
-    ToolError, ToolOutput,
+    Beside, BlobRead, CancellationToken, NobodyThere, RunContext, ToolCall, ToolError, ToolOutput,
 };
 use longrein_sandbox::Backing;
 use longrein_sandbox::bubblewrap::Bubblewrap;
@@ -24,6 +22,7 @@ use longrein_sandbox::engine::{Engine, Places, Unavailable};
 use serde_json::{Value, json};
 
 use super::place::{variable, within};
+use super::told::{PACKAGE, Told};
 
 /// Makes a test of the same name on each engine and without one.
 macro_rules! on_all {
@@ -62,57 +61,6 @@ struct Process {
     boxes: Boxes,
     station: Arc<Station>,
     told: Arc<Told>,
-}
-
-#[derive(Default)]
-struct Told {
-    facts: Mutex<Vec<String>>,
-    life: Mutex<Option<String>>,
-    shown: Mutex<String>,
-}
-
-#[async_trait]
-impl Tells for Told {
-    async fn progress(&self, what: Progress) -> bool {
-        let fact = match what {
-            Progress::Boxed { life } => {
-                *self.life.lock().unwrap() = Some(life);
-                "boxed".to_owned()
-            }
-            Progress::Requested(asked) => format!(
-                "{} {}:{} {}",
-                asked.method,
-                asked.host,
-                asked.port,
-                asked.refused.unwrap_or_default()
-            ),
-            Progress::Answered(_) => "answered".to_owned(),
-        };
-        self.facts.lock().unwrap().push(fact);
-        true
-    }
-
-    async fn job_started(&self, job: String, intent: String) -> bool {
-        self.facts
-            .lock()
-            .unwrap()
-            .push(format!("{job} runs: {intent}"));
-        true
-    }
-
-    async fn job_finished(&self, finished: JobFinished) -> bool {
-        let fact = format!("{} ended: {}", finished.job, finished.outcome);
-        self.facts.lock().unwrap().push(fact);
-        true
-    }
-}
-
-impl LiveAction for Told {
-    fn output(&self, more: &str) {
-        self.shown.lock().unwrap().push_str(more);
-    }
-
-    fn doing(&self, _words: &str) {}
 }
 
 struct NoBlobs;
@@ -239,6 +187,7 @@ impl Process {
             station: self.station.clone(),
             egress: !self.station.spec().settings.hosts.is_empty(),
             off: None,
+            package: vec![("tools.py".to_owned(), PACKAGE.to_owned())],
         };
         let tools = code_tools(&config);
         let tool = tools.iter().find(|known| known.spec().name == tool);
@@ -447,6 +396,26 @@ async fn a_job_goes_on_beside_the_steps_and_is_ended(bench: Bench) {
     bench.clear().await;
 }
 
+async fn a_program_calls_tools_and_long_results_lie_in_files(bench: Bench) {
+    let process = bench.process();
+    let code = "import json, tools\n\
+        print(sum(int(tools.call('lab.double', n=n)['ok']) for n in range(20)))\n\
+        file = tools.call('lab.long')['file']\n\
+        print(file['bytes'], len(json.load(open(file['path']))[0]))\n\
+        print(tools.call('lab.other')['error']['class'])";
+    let arguments = json!({"code": code, "intent": "a test"});
+    let said = process.text("run_code", "A1", arguments).await;
+    assert!(
+        said.starts_with("380\n100004 100000\nnot_permitted\n[exit status 0"),
+        "{said}"
+    );
+    let facts = process.facts();
+    assert_eq!(facts.len(), 23, "{facts:?}");
+    assert_eq!(facts[20], "20: lab.double {\"n\":19}");
+    process.boxes.close(bench.run, Closing::Over).await;
+    bench.clear().await;
+}
+
 async fn a_check_runs_on_a_copy_that_it_can_only_read(bench: Bench) {
     std::fs::write(bench.workspace().join("in"), "seen").expect("ours");
     let process = bench.process();
@@ -473,4 +442,5 @@ on_all!(
     a_cancelled_command_ends_with_all_that_it_started,
     a_job_goes_on_beside_the_steps_and_is_ended,
     a_check_runs_on_a_copy_that_it_can_only_read,
+    a_program_calls_tools_and_long_results_lie_in_files,
 );

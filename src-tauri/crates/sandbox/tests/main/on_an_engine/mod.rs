@@ -9,6 +9,7 @@ mod life;
 mod network;
 mod place;
 mod resources;
+mod told;
 
 /// Each test on each engine, under the engine's name.
 macro_rules! on_both {
