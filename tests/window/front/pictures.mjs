@@ -1,5 +1,6 @@
-// Pictures of the window: each is kept for whoever looks, and some are compared with how they
-// should look. `UPDATE_PICTURES=1` takes how they look now for how they should.
+// Pictures of the window: each is kept for whoever looks, and some can be compared with how they
+// should look: `LONGREIN_PICTURES=1` does, on a machine with the fonts that they were taken with.
+// `UPDATE_PICTURES=1` takes how they look now for how they should.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -45,18 +46,18 @@ async function reduced([taken, expected, width, off]) {
   return { share, small: btoa(String.fromCharCode(...small)) };
 }
 
-/** Takes a picture of the page and keeps it; `compared`, it fails when it does not look as it should. */
+/** Takes a picture of the page and keeps it; `compared`, and where that is asked for, it fails when it does not look as it should. */
 export async function pictured(page, name, compared = false) {
   await mkdir(TAKEN, { recursive: true });
   await page.screenshot({ path: join(TAKEN, `${name}.png`), caret: 'hide' });
-  if (!compared) return;
+  const updating = process.env.UPDATE_PICTURES === '1';
+  if (!compared || !(updating || process.env.LONGREIN_PICTURES === '1')) return;
   // A delivered page has letters of the machine: it is no part of how the window looks.
   const shown = (visibility) => page.evaluate((how) => document.querySelectorAll('iframe').forEach((frame) => (frame.style.visibility = how)), visibility);
   await shown('hidden');
   const taken = await page.screenshot({ caret: 'hide' });
   await shown('visible');
   const file = join(EXPECTED, `${name}.png`);
-  const updating = process.env.UPDATE_PICTURES === '1';
   const expected = !updating && existsSync(file) ? (await readFile(file)).toString('base64') : null;
   assert.ok(updating || expected, `there is no picture of how ${name} should look: UPDATE_PICTURES=1 takes one`);
   const { share, small } = await page.evaluate(reduced, [taken.toString('base64'), expected, WIDTH, OFF]);

@@ -221,8 +221,12 @@ fn read_file(path: &Path, origin: AgentOrigin) -> Result<AgentFile, AppError> {
 /// Reads at most one byte more than a file may have, so that the reader can say that it is too
 /// long.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    read_text_up_to(path, FILE_BYTES_MAX as u64 + 1)
+}
+
+/// Reads at most so many bytes.
+pub(crate) fn read_text_up_to(path: &Path, limit: u64) -> io::Result<String> {
     let mut text = String::new();
-    let limit = FILE_BYTES_MAX as u64 + 1;
     crate::given_file::open(path)?
         .take(limit)
         .read_to_string(&mut text)?;

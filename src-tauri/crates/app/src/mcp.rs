@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use longrein_core::policy::is_granted;
+use longrein_core::policy::may_be_granted;
 use longrein_keys::SecretName;
 use longrein_mcp::{
     AddressConfig, ClientIdentity, Definition, Limits, McpError, McpServer, ProcessConfig, Reach,
@@ -147,7 +147,7 @@ impl Servers {
             approved.take(name, now);
             return approved.write(&self.paths.data);
         };
-        let granted = |tool: &str| is_granted(allow, &format!("{name}.{tool}"));
+        let granted = |tool: &str| may_be_granted(allow, &format!("{name}.{tool}"));
         let mut told: Vec<String> = Vec::new();
         for (tool, change) in changes.iter().filter(|(tool, _)| granted(tool)) {
             told.push(match change {
@@ -174,18 +174,19 @@ impl Servers {
 }
 
 /// Tells which tools of a run look like one another: `offered` are pairs of server and tool.
-pub(crate) fn tell_shadows(offered: &[(String, String)], built_in: &[String]) {
+pub(crate) fn shadows(offered: &[(String, String)], built_in: &[String]) -> Vec<String> {
     let pairs = offered
         .iter()
         .map(|(server, tool)| (server.as_str(), tool.as_str()));
     let built_in: Vec<&str> = built_in.iter().map(String::as_str).collect();
-    for flag in longrein_mcp::shadows(pairs, &built_in) {
-        tracing::warn!(
-            "the tool {} has a name like that of {}",
-            flag.tool,
-            flag.found
-        );
-    }
+    let flags = longrein_mcp::shadows(pairs, &built_in);
+    let told = flags.iter().map(|flag| {
+        format!(
+            "The tool {} has a name like that of {}.",
+            flag.tool, flag.found
+        )
+    });
+    told.collect()
 }
 
 /// A server's failure in the words of the app.

@@ -10,12 +10,24 @@ use longrein_core::agent_file::{Problem, Severity};
 
 use crate::error::{AppError, AppErrorCode};
 
-/// The file's text; empty when there is no file.
+/// The text of a file that a person writes; empty when there is no file.
 ///
 /// # Errors
 /// One problem without a line, when the file can't be read; it stays as it is.
 pub(crate) fn read(path: &Path) -> Result<String, Vec<Problem>> {
-    match crate::agents::read_text(path) {
+    taken(path, crate::agents::read_text(path))
+}
+
+/// The same of a file that grows with what it tells of, up to a limit of its own.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_up_to(path: &Path, limit: u64) -> Result<String, Vec<Problem>> {
+    taken(path, crate::agents::read_text_up_to(path, limit))
+}
+
+fn taken(path: &Path, text: io::Result<String>) -> Result<String, Vec<Problem>> {
+    match text {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(error) => {

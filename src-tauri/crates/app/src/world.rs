@@ -1,11 +1,12 @@
 //! The world of a real run: providers from the configuration, built-in tools, the library and
 //! MCP servers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use longrein_core::agent_file::Problem;
 use longrein_core::run::Run;
 use longrein_keys::Masker;
@@ -42,6 +43,8 @@ use granted::{boxed, secrets_of, servers_of};
 
 /// The name of the demonstration model.
 pub const DEMO_MODEL: &str = "demo/researcher";
+/// How many servers start side by side.
+const STARTING: usize = 8;
 
 /// The world of the runs of this process.
 pub struct AppWorld {
@@ -285,22 +288,17 @@ impl World for AppWorld {
             granted.extend(placed(tool));
             lines = of_skills;
         }
-        let mut offered = Vec::new();
-        for name in servers_of(agent) {
-            let server = self.server(run, &name).await?;
+        let (mut offered, mut about) = (Vec::new(), BTreeMap::new());
+        let mut notes = Vec::new();
+        for (name, server) in self.started(run, servers_of(agent)).await? {
             let definitions = server.definitions();
+            about.insert(name.clone(), server.about());
             self.mcp
                 .check(&name, &definitions, &agent.tools.allow)
                 .map_err(unavailable)?;
             let tools = definitions.into_iter().map(|definition| definition.tool);
             offered.extend(tools.map(|tool| (name.clone(), tool)));
-            for problem in server.problems() {
-                tracing::warn!(
-                    "the tool {} of server {name} is left out: {}",
-                    problem.tool,
-                    problem.message
-                );
-            }
+            notes.extend(granted::notes_of(&name, &server, &agent.tools.allow));
             let of_server = server.tools(&agent.tools.settings);
             granted.extend(of_server.into_iter().filter_map(placed));
         }
@@ -309,9 +307,10 @@ impl World for AppWorld {
             built_in.push(tool.spec().name.clone());
             granted.extend(placed(tool));
         }
-        mcp::tell_shadows(&offered, &built_in);
-        let mut tools = boxed(granted);
+        notes.extend(mcp::shadows(&offered, &built_in));
+        let mut tools = boxed(agent, granted, about);
         lines.into_iter().for_each(|line| tools.tell(line));
+        notes.iter().for_each(|note| tools.note(note));
         Ok(tools)
     }
 

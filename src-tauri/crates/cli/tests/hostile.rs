@@ -64,8 +64,9 @@ impl Hostile {
         let reads = READING.map(|tool| format!("[tools.\"h.{tool}\"]\neffect = \"read\"\n"));
         let asks = ["ask", "ask_page"]
             .map(|tool| format!("[[policy]]\ntool = \"h.{tool}\"\ndecision = \"allow\"\n"));
+        let preload = json!(READING.map(|tool| format!("h.{tool}")));
         self.home.agent(&format!(
-            "[tools]\nallow = [\"h.*\", \"read_file\"]\n\n{}\n{}\n{lines}",
+            "[tools]\nallow = [\"h.*\", \"read_file\"]\npreload = {preload}\n\n{}\n{}\n{lines}",
             reads.concat(),
             asks.concat()
         ))
@@ -73,6 +74,11 @@ impl Hostile {
 
     pub fn run(&self) -> Outcome {
         self.home.run(&["run", &self.agent(""), "Do it."])
+    }
+
+    /// What a person sees of the run.
+    fn shown(&self, ended: &Outcome) -> String {
+        self.home.run(&["show", &ended.run_id()]).out
     }
 
     pub fn notes(&self) -> String {
@@ -100,7 +106,7 @@ fn whole(options: &[&str], tools: &[&str]) -> (Hostile, Outcome, Vec<Value>) {
 }
 
 #[test]
-fn malformed_schemas_lose_their_tools_and_not_the_run() {
+fn malformed_schemas_lose_their_tools_and_not_the_run_and_the_person_is_told() {
     let (hostile, ended, _) = whole(&["--schemas"], &["h__plain"]);
     assert_eq!(ended.status, 0, "{ended}");
     let seen = hostile.provider.mock.seen();
@@ -108,7 +114,33 @@ fn malformed_schemas_lose_their_tools_and_not_the_run() {
     assert!(offered.contains("h__plain"));
     for lost in ["h__malformed", "h__bomb", "h__circle"] {
         assert!(!offered.contains(lost), "{lost}");
+        let told = format!("{} is left out: ", lost.replace("__", "."));
+        assert!(hostile.shown(&ended).contains(&told), "{told}");
     }
+}
+
+#[test]
+fn orders_and_hidden_characters_in_a_description_are_told_to_the_person() {
+    let (hostile, ended, _) = whole(&["--words"], &["h__plain"]);
+    assert_eq!(ended.status, 0, "{ended}");
+    let shown = hostile.shown(&ended);
+    for told in [
+        "h.poison is described with orders to the model: ",
+        "h.poison is described with characters that nobody sees: ",
+    ] {
+        assert!(shown.contains(told), "{told}: {shown}");
+    }
+    let request = &hostile.provider.mock.seen()[0];
+    assert!(!request.contains("\u{200b}"), "{}", request.text());
+}
+
+#[test]
+fn a_name_that_looks_like_that_of_a_built_in_tool_is_told_to_the_person() {
+    let (hostile, ended, _) = whole(&["--shadows"], &["h__plain"]);
+    assert_eq!(ended.status, 0, "{ended}");
+    let shown = hostile.shown(&ended);
+    let told = "The tool h.read_fi1e has a name like that of read_file.";
+    assert!(shown.contains(told), "{shown}");
 }
 
 #[test]
@@ -215,10 +247,10 @@ fn progress_without_end_does_not_keep_a_call_alive_for_ever() {
 
 #[test]
 fn a_list_without_end_is_given_up_and_the_run_says_so() {
-    let (_, ended, events) = whole(&["--pages"], &["h__plain"]);
-    // Whether the first tools are used or the server is refused, it ends, with a word.
-    assert!(matches!(ended.status, 0 | 3), "{ended}");
-    assert!(!events.is_empty());
+    let (hostile, ended, _) = whole(&["--pages"], &["h__plain"]);
+    // The first tools are used; that there were more than can be is said.
+    assert_eq!(ended.status, 0, "{ended}");
+    assert!(hostile.shown(&ended).contains(" is left out: "), "{ended}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod disk;
 mod events;
 mod exact;
 mod files;
+mod finding;
 mod hostile;
 mod interrupt;
 mod keyring;

@@ -156,6 +156,10 @@ fn an_interrupted_command_does_not_stay_for_a_server_that_asks() {
     let (hostile, running, run) = asking("h__ask");
     waiting(&hostile);
     running.signal(Signal::INT);
+    // Two signals at once are one.
+    until("the word to the first", || {
+        running.err().contains("again stops at once").then_some(())
+    });
     running.signal(Signal::INT);
     let ended = running.outcome();
     assert!(matches!(ended.status, 3 | 130), "{ended}");

@@ -6,6 +6,7 @@ pub mod calendar;
 pub mod compact;
 pub mod compile;
 pub mod dialect;
+pub mod disclosure;
 pub mod evidence;
 pub mod index;
 pub mod passage;

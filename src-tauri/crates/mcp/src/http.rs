@@ -151,6 +151,19 @@ pub(crate) enum Reached {
     Perhaps,
 }
 
+/// Whether the server answered that whoever asks is not known to it, or may not. It looks at that
+/// before it does anything.
+pub(crate) fn is_refused(error: &(dyn StdError + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(status) = error.downcast_ref::<HttpStatusError>() {
+            return matches!(status.status, 401 | 403);
+        }
+        cause = error.source();
+    }
+    false
+}
+
 /// Reads from a failure's causes whether the request reached the server.
 pub(crate) fn reached(error: &(dyn StdError + 'static)) -> Reached {
     let mut cause = Some(error);

@@ -19,6 +19,7 @@ mod error;
 mod group;
 mod host;
 mod http;
+mod keyless;
 mod leader;
 mod listing;
 mod live;

@@ -10,7 +10,7 @@ use longrein_protocol::agent::ToolSettings;
 use longrein_runtime::ports::{Tool, ToolError};
 use tokio::time::Instant;
 
-use crate::clean::Secrets;
+use crate::clean::{self, Secrets};
 use crate::config::ServerConfig;
 use crate::confine::Confinement;
 use crate::definition::Definition;
@@ -31,6 +31,9 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// A server that lived for so long was not at fault from the start: its attempts are counted anew.
 const STEADY: Duration = Duration::from_secs(60);
+
+/// The most bytes of what a server says that it is for.
+const ABOUT_BYTES: usize = 2_000;
 
 /// A running server. It ends with its whole process group when this is closed or dropped, even
 /// while tools of it are still held; those then answer that it was closed.
@@ -92,6 +95,23 @@ impl McpServer {
         let listing = self.link.listing();
         let flags = listing.tools.iter().flat_map(|listed| &listed.flags);
         flags.cloned().collect()
+    }
+
+    /// What the server says that it is for, plain and cut: what a search for tools may go by. No
+    /// model is shown it.
+    pub fn about(&self) -> String {
+        let current = self.link.current();
+        let Some(info) = current.as_ref().and_then(|live| live.peer.peer_info()) else {
+            return String::new();
+        };
+        let named = info.server_info.as_ref();
+        let said = [
+            named.and_then(|named| named.title.as_deref()),
+            named.and_then(|named| named.description.as_deref()),
+            info.instructions.as_deref(),
+        ];
+        let said: Vec<&str> = said.into_iter().flatten().collect();
+        clean::head(&clean::plain(&said.join(" ")), ABOUT_BYTES)
     }
 
     /// The version of the protocol that is spoken, as a date.

@@ -16,7 +16,8 @@ use serde_json::Value;
 use crate::call::{Call, Patience, Unanswered};
 use crate::clean::{head, plain, without_hidden};
 use crate::config::Limits;
-use crate::http::{Reached, innermost, reached};
+use crate::http::{Reached, innermost, is_refused, reached};
+use crate::keyless;
 use crate::listing::Listed;
 use crate::live::Live;
 use crate::outcome;
@@ -103,6 +104,14 @@ impl McpTool {
         Ok(params)
     }
 
+    /// A tool that says that it failed may say that it lacks a key.
+    fn with_key_in_mind(&self, error: ToolError) -> ToolError {
+        match keyless::says_so(&error.message) {
+            true => keyless::error(&self.spec.name, self.link.name(), &error.message),
+            false => error,
+        }
+    }
+
     /// The person decided about the tool as it was. What it has become since is another tool.
     fn is_still_the_same(&self, live: &Live) -> Result<(), ToolError> {
         let name = &self.spec.name;
@@ -147,7 +156,10 @@ impl Tool for McpTool {
             cancel: &call.cancel,
         };
         match made.tool(params).await {
-            Ok(result) => outcome::of_result(result, self.output.as_deref(), self.link.secrets()),
+            Ok(result) => {
+                let taken = outcome::of_result(result, self.output.as_deref(), self.link.secrets());
+                taken.map_err(|error| self.with_key_in_mind(error))
+            }
             Err(why) => Err(failed(&self.spec, &self.link, &live, why).await),
         }
     }
@@ -215,10 +227,19 @@ async fn of_error(spec: &ToolSpec, link: &Link, live: &Live, error: ServiceError
         );
     }
     match error {
-        ServiceError::McpError(error) => outcome::of_error(tool, &error, link.secrets()),
+        ServiceError::McpError(error) => {
+            let told = outcome::of_error(tool, &error, link.secrets());
+            match keyless::says_so(&told.message) {
+                true => keyless::error(tool, link.name(), &told.message),
+                false => told,
+            }
+        }
         ServiceError::TransportSend(error) => {
             let cause = error.error.as_ref();
             let why = link.secrets().mask(short(&innermost(cause)));
+            if is_refused(cause) {
+                return keyless::error(tool, link.name(), &why);
+            }
             match (live.program.is_some(), reached(cause)) {
                 // The line of the request did not reach the program whole.
                 (true, _) => {

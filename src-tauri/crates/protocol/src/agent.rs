@@ -27,7 +27,8 @@ pub struct AgentSpec {
     pub model: ModelChoice,
     /// Which tools, and what they may do.
     #[serde(default)]
-    pub tools: ToolGrants,
+    // Apart, so that an event that holds an agent is not much larger than all others.
+    pub tools: Box<ToolGrants>,
     /// Rules that decide actions; deny beats ask beats allow.
     #[serde(default)]
     pub policy: Vec<PolicyRule>,
@@ -103,6 +104,10 @@ impl Default for ModelChoice {
 pub struct ToolGrants {
     /// Names, `server.*`, or `files` for the five file tools.
     pub allow: Vec<String>,
+    /// Tools of servers that stand in every request, however many their server has: names or
+    /// `server.*`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preload: Vec<String>,
     /// What the person says of a tool: `[tools."server.tool"]`.
     #[serde(flatten)]
     pub settings: BTreeMap<String, ToolSettings>,
@@ -220,6 +225,10 @@ pub struct ContextLimits {
     pub compact_at: f64,
     /// The most tokens of one tool result that the model is shown.
     pub offload_above_tokens: u32,
+    /// A server with more tools than this starts as one line; the model looks for its tools.
+    pub server_tools: u32,
+    /// The most tokens of the definitions of all servers' tools that stand in a request.
+    pub server_tool_tokens: u32,
 }
 
 impl Default for ContextLimits {
@@ -227,6 +236,8 @@ impl Default for ContextLimits {
         Self {
             compact_at: 0.75,
             offload_above_tokens: 4_000,
+            server_tools: 8,
+            server_tool_tokens: 3_000,
         }
     }
 }

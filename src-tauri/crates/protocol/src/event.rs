@@ -84,6 +84,8 @@ payloads! {
     TurnFinished = "turn.finished";
     /// The tools that the model is given from here on.
     ToolsRevealed = "tools.revealed";
+    /// The model asks for tools that are not in the request; what they are is known from here on.
+    ToolsFound = "tools.found";
     /// A request was put together.
     ContextCompiled = "context.compiled";
     /// Older parts left the request.

@@ -262,7 +262,9 @@ impl Asks for DriverAsks {
             return Err(refused(format!("{name} does more than read.")));
         }
         let agent = self.run.agent();
-        if !agent.is_some_and(|agent| policy::is_granted(&agent.tools.allow, name)) {
+        if !agent
+            .is_some_and(|agent| policy::is_granted(&agent.tools.allow, name, Some(spec.effect)))
+        {
             return Err(refused(format!("{name} is not granted to this agent.")));
         }
         self.tools

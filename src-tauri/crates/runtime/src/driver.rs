@@ -422,12 +422,22 @@ impl Driver {
         match self.ports.world.open_tools(&self.run).await {
             Ok(opened) => {
                 let (tools, index) = (opened.specs(), opened.index().to_vec());
-                self.tools = Some(Arc::new(opened));
-                let is_known = tools == self.run.tools && index == self.run.index;
-                if self.run.tools_owed || !is_known {
-                    self.record(ToolsRevealed { tools, index })?;
+                let mut notes = opened.notes().to_vec();
+                let masker = self.ports.world.masker();
+                for note in &mut notes {
+                    masker.text(note);
                 }
-                Ok(())
+                self.tools = Some(Arc::new(opened));
+                let run = &self.run;
+                let is_known = tools == run.tools && index == run.index && notes == run.notes;
+                if self.run.tools_owed || !is_known {
+                    self.record(ToolsRevealed {
+                        tools,
+                        index,
+                        notes,
+                    })?;
+                }
+                self.found_anew()
             }
             Err(unavailable) => self.hand_off(unavailable),
         }

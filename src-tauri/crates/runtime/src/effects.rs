@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longrein_core::policy::Onward;
-use longrein_core::run::{Action, ActionStage, PendingCall, Phase, Request};
+use longrein_core::run::{Action, ActionStage, Phase, Request};
 use longrein_protocol::event::{ActionStarted, Payload, ResumeReason, RunResumed};
-use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::{ActionId, BlobHash, Body, ToolErrorClass};
 use longrein_store::log::Log;
 use tokio::sync::watch;
@@ -43,27 +42,6 @@ pub(crate) struct ToolEnd {
 }
 
 impl Driver {
-    /// The tool, its effect and its repeatability, or why the call can't be an action.
-    pub(crate) fn check_call(
-        &self,
-        call: &PendingCall,
-        text: &str,
-    ) -> Result<(String, Effect, Repeat), BadCall> {
-        let tools = self.tools.as_ref();
-        let Some((tools, spec)) =
-            tools.and_then(|tools| Some((tools, tools.by_wire_name(&call.name)?)))
-        else {
-            let names: Vec<String> = self.run.tools.iter().map(|tool| tool.wire_name()).collect();
-            return Err(BadCall::NoTool {
-                name: call.name.clone(),
-                known: names.join(", "),
-            });
-        };
-        let arguments = parse_arguments(text)?;
-        tools.check(&spec.name, &arguments)?;
-        Ok((spec.name.clone(), spec.effect, spec.repeat))
-    }
-
     pub(crate) fn send(&mut self, model: Arc<dyn Model>, body: Arc<[u8]>) {
         let cancel = CancellationToken::new();
         self.in_flight.insert(MODEL.to_owned(), cancel.clone());

@@ -2,6 +2,7 @@
 
 mod asking;
 mod beside;
+mod calling;
 mod checking;
 mod children;
 mod driver;

@@ -1,17 +1,18 @@
-//! Calls of tools become actions: those of the model, and those that a program makes, which are
-//! actions within the action that runs it. Each is proposed,
-//! decided, started and finished as the model's own are; the program is told what came of it once
-//! that is on disk, as often as it asks.
+//! Calls of tools that a program makes, which are actions within the action that runs it. Each is
+//! proposed, decided, started and finished as the model's own are; the program is told what came of
+//! it once that is on disk, as often as it asks.
 
 use std::collections::HashMap;
 
 use longrein_core::policy::{PROGRAM_CALLS, is_callable};
-use longrein_core::run::{Action, ActionStage, Next, PendingCall, Phase, WaitsFor};
+use longrein_core::run::{Action, ActionStage, Next, Phase, WaitsFor};
 use longrein_protocol::event::{ActionProposed, ActionRejected, Within};
 use longrein_protocol::gate::Actor;
+use longrein_protocol::tool::wire_name;
 use longrein_protocol::{ActionId, Body};
 use tokio::sync::oneshot;
 
+use crate::calling::Calling;
 use crate::driver::{DriveError, Driver};
 use crate::ports::{CallEnd, ToolError};
 use crate::wire;
@@ -79,34 +80,6 @@ impl Driver {
             .send_if_modified(|held| std::mem::replace(held, holds) != holds);
     }
 
-    /// Makes an action of a call of the model's, or rejects it.
-    pub(crate) async fn propose(&mut self, call: PendingCall) -> Result<(), DriveError> {
-        let action = ActionId::from_random(self.ports.chance.random());
-        let text = wire::body_text(&*self.ports.log, &self.body_at_hand(&call.arguments)).await?;
-        let checked = self.check_call(&call, &text);
-        match checked {
-            Ok((tool, effect, repeat)) => self.record(ActionProposed {
-                action,
-                call: call.call,
-                tool,
-                arguments: call.arguments,
-                effect,
-                repeat,
-                by: Actor::Model,
-                undoes: None,
-                within: None,
-            }),
-            Err(error) => self.record(ActionRejected {
-                action,
-                call: call.call,
-                tool: call.name,
-                arguments: call.arguments,
-                error: error.to_string(),
-                within: None,
-            }),
-        }
-    }
-
     fn propose_within(
         &mut self,
         within: Within,
@@ -116,17 +89,10 @@ impl Driver {
         self.ports.world.masker().text(&mut arguments);
         let action = ActionId::from_random(self.ports.chance.random());
         let call = within.number.to_string();
-        let refused = self.refused_within(&tool);
-        let checked = match (refused, self.run.tool(&tool)) {
-            (Some(why), _) => Err(why),
-            (None, None) => Err(format!("There is no tool {tool}.")),
-            (None, Some(spec)) => {
-                let pending = PendingCall {
-                    call: call.clone(),
-                    name: spec.wire_name(),
-                    arguments: Body::default(),
-                };
-                let checked = self.check_call(&pending, &arguments);
+        let checked = match self.refused_within(&tool) {
+            Some(why) => Err(why),
+            None => {
+                let checked = self.checked_call(&wire_name(&tool), &arguments);
                 checked.map_err(|error| error.to_string())
             }
         };
@@ -134,17 +100,20 @@ impl Driver {
         self.keep(blob);
         let within = Some(Box::new(within));
         match checked {
-            Ok((tool, effect, repeat)) => self.record(ActionProposed {
-                action: action.clone(),
-                call,
-                tool,
-                arguments,
-                effect,
-                repeat,
-                by: Actor::Program,
-                undoes: None,
-                within,
-            })?,
+            Ok(Calling { spec, .. }) => {
+                self.meet(&spec)?;
+                self.record(ActionProposed {
+                    action: action.clone(),
+                    call,
+                    tool: spec.name,
+                    arguments,
+                    effect: spec.effect,
+                    repeat: spec.repeat,
+                    by: Actor::Program,
+                    undoes: None,
+                    within,
+                })?
+            }
             Err(error) => self.record(ActionRejected {
                 action: action.clone(),
                 call,

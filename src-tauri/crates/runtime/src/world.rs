@@ -1,5 +1,6 @@
 //! What the driver is given for a run: its model, its tools, its verifier.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -216,13 +217,20 @@ pub struct Unavailable {
 #[derive(Debug, thiserror::Error)]
 pub enum BadCall {
     /// No tool has this name.
-    #[error("There is no tool {name}. There are: {known}.")]
+    #[error("There is no tool {name}. There are: {known}.{hidden}")]
     NoTool {
         /// As the model named it.
         name: String,
         /// The names that there are.
         known: String,
+        /// What is to be said of tools that don't stand in the request; empty without them.
+        hidden: String,
     },
+    /// `call_tool` without the name of a tool.
+    #[error(
+        "The name of the tool to be called is missing: call_tool takes {{\"name\": …, \"arguments\": {{…}}}}."
+    )]
+    NoName,
     /// The arguments are not JSON.
     #[error("The arguments are not valid JSON: {0}")]
     NotJson(serde_json::Error),
@@ -240,11 +248,14 @@ pub struct ToolBox {
     tools: Vec<Entry>,
     by_wire_name: HashMap<String, usize>,
     index: Vec<IndexLine>,
+    notes: Vec<String>,
 }
 
 struct Entry {
     tool: Arc<dyn Tool>,
     spec: ToolSpec,
+    /// Whether the model has to look for it.
+    hidden: bool,
     schema: jsonschema::Validator,
 }
 
@@ -270,6 +281,19 @@ impl ToolBox {
     /// # Errors
     /// [`BadTool`]; the other tools stay.
     pub fn add(&mut self, tool: Arc<dyn Tool>, spec: ToolSpec) -> Result<(), BadTool> {
+        self.enter(tool, spec, false)
+    }
+
+    /// Adds a tool that does not stand in requests: the model looks for it and calls it through
+    /// `call_tool`.
+    ///
+    /// # Errors
+    /// [`BadTool`]; the other tools stay.
+    pub fn hide(&mut self, tool: Arc<dyn Tool>, spec: ToolSpec) -> Result<(), BadTool> {
+        self.enter(tool, spec, true)
+    }
+
+    fn enter(&mut self, tool: Arc<dyn Tool>, spec: ToolSpec, hidden: bool) -> Result<(), BadTool> {
         let wire = spec.wire_name();
         if self.by_wire_name.contains_key(&wire) {
             return Err(BadTool::SameName(wire));
@@ -279,7 +303,12 @@ impl ToolBox {
             why: error.to_string(),
         })?;
         self.by_wire_name.insert(wire, self.tools.len());
-        self.tools.push(Entry { tool, spec, schema });
+        self.tools.push(Entry {
+            tool,
+            spec,
+            hidden,
+            schema,
+        });
         Ok(())
     }
 
@@ -288,14 +317,37 @@ impl ToolBox {
         self.index.push(line);
     }
 
+    /// Adds something that the person should know of the tools. What is more than there is room
+    /// for is counted.
+    pub fn note(&mut self, note: &str) {
+        if self.notes.iter().any(|known| known == note) {
+            return;
+        }
+        match self.notes.len().cmp(&NOTES) {
+            Ordering::Less => {
+                let cut = note.floor_char_boundary(NOTE_BYTES);
+                let more = if cut < note.len() { "…" } else { "" };
+                self.notes.push(format!("{}{more}", &note[..cut]));
+            }
+            Ordering::Equal => self.notes.push(MORE_NOTES.to_owned()),
+            Ordering::Greater => {}
+        }
+    }
+
+    /// What the person should know.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// The index, in order.
     pub fn index(&self) -> &[IndexLine] {
         &self.index
     }
 
-    /// The specifications, in order.
+    /// The specifications of what stands in requests, in order.
     pub fn specs(&self) -> Vec<ToolSpec> {
-        self.tools.iter().map(|entry| entry.spec.clone()).collect()
+        let shown = self.tools.iter().filter(|entry| !entry.hidden);
+        shown.map(|entry| entry.spec.clone()).collect()
     }
 
     /// A tool by its name on the wire.
@@ -319,12 +371,39 @@ impl ToolBox {
     /// [`BadCall`], which says what is wrong, with the place.
     pub fn check(&self, name: &str, arguments: &serde_json::Value) -> Result<(), BadCall> {
         let Some(entry) = self.tools.iter().find(|entry| entry.spec.name == name) else {
-            return Err(BadCall::NoTool {
-                name: name.to_owned(),
-                known: String::new(),
-            });
+            return Err(self.unknown(name));
         };
         satisfies(&entry.schema, arguments)
+    }
+
+    /// What a model is told that named a tool which is not there.
+    pub fn unknown(&self, name: &str) -> BadCall {
+        let (mut known, mut hidden) = (Vec::new(), Vec::new());
+        for entry in &self.tools {
+            let wire = entry.spec.wire_name();
+            match entry.hidden {
+                false => known.push(wire),
+                true => hidden.push((strsim::jaro_winkler(name, &wire), wire)),
+            }
+        }
+        // The nearest first; of the same nearness the first by name.
+        hidden.sort_by(|(left, one), (right, other)| right.total_cmp(left).then(one.cmp(other)));
+        let near: Vec<String> = hidden
+            .into_iter()
+            .map(|(_, wire)| wire)
+            .take(NEAR)
+            .collect();
+        BadCall::NoTool {
+            name: name.to_owned(),
+            known: known.join(", "),
+            hidden: match near.is_empty() {
+                true => String::new(),
+                false => format!(
+                    " Among those that find_tools finds, the nearest names are: {}.",
+                    near.join(", ")
+                ),
+            },
+        }
     }
 }
 
@@ -360,5 +439,11 @@ fn satisfies(schema: &jsonschema::Validator, arguments: &serde_json::Value) -> R
     Err(BadCall::Schema(wrong.join("; ")))
 }
 
+/// How much a person is told of a run's tools at once, and the longest piece of it.
+const NOTES: usize = 24;
+const NOTE_BYTES: usize = 400;
+const MORE_NOTES: &str = "There is more: look at each server with longrein mcp test.";
+/// How many of the names that are near to one are told.
+const NEAR: usize = 5;
 /// The most faults of one call's arguments that the model is told at once.
 const SCHEMA_ERRORS: usize = 4;

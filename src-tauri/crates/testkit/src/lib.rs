@@ -1,6 +1,7 @@
 //! Stand-ins for the world, for tests and for `bench`: a scripted model in the process, and a
 //! provider server that answers over HTTP in every way that providers do, the wrong ones too.
 
+pub mod catalogue;
 pub mod gate;
 pub mod model;
 pub mod provider;

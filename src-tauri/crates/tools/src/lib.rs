@@ -10,6 +10,7 @@ pub mod code;
 mod delegate;
 mod error;
 mod files;
+mod find;
 mod library;
 pub mod look;
 mod markup;
@@ -32,6 +33,7 @@ use std::sync::{Arc, Mutex};
 use longrein_runtime::ports::Tool;
 
 pub use attached::attached;
+pub use find::finding;
 pub use library::{Findings, Library, LibraryError};
 pub use verify::HarnessVerifier;
 pub use web_fetch::{Web, fetcher};

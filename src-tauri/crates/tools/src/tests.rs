@@ -1,6 +1,7 @@
 //! The tools together: what is offered, and the way from a source to a verified page.
 
 mod copies;
+mod interface;
 
 use std::fs;
 use std::path::Path;

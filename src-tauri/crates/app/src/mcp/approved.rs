@@ -15,6 +15,9 @@ const FILE_NAME: &str = "mcp-tools.json";
 /// The version of its shape.
 const VERSION: u32 = 1;
 
+/// The most bytes of the file: some hundred servers with hundreds of tools each.
+const FILE_BYTES: u64 = 256 * 1024 * 1024;
+
 /// How a server stands to what was approved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Standing {
@@ -43,7 +46,7 @@ impl Approved {
     /// # Errors
     /// When it can't be read: then nothing counts as approved, and nothing is written over it.
     pub(super) fn read(data_dir: &Path) -> Result<Self, AppError> {
-        let text = own_file::read(&path(data_dir))
+        let text = own_file::read_up_to(&path(data_dir), FILE_BYTES)
             .map_err(|problems| own_file::as_error(FILE_NAME, &problems))?;
         if text.trim().is_empty() {
             return Ok(Self {

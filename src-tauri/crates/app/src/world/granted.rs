@@ -1,14 +1,18 @@
 //! What an agent is granted, and what its file says of tools.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use longrein_core::policy::grant_place;
+use longrein_core::disclosure;
+use longrein_core::policy::{grant_place, may_be_granted};
 use longrein_core::run::Run;
+use longrein_mcp::{Confinement, FlagKind, McpServer};
 use longrein_protocol::ToolSpec;
 use longrein_protocol::agent::{AgentSpec, ToolSettings};
 use longrein_runtime::ports::Tool;
 use longrein_runtime::world::{ToolBox, Unavailable};
 use longrein_store::file_system::make_private_folder;
+use longrein_tools::finding;
 
 use super::workspace_of;
 use crate::config::{Config, EnvValue, McpConfig};
@@ -42,17 +46,13 @@ pub(super) fn servers_of(agent: &AgentSpec) -> Vec<String> {
 }
 
 /// A tool as an agent is granted it, with the place of the grant; `None` where it is not granted.
-pub(super) fn placed(
-    agent: &AgentSpec,
-    config: &Config,
-    tool: Arc<dyn Tool>,
-) -> Option<(usize, Arc<dyn Tool>, ToolSpec)> {
+pub(super) fn placed(agent: &AgentSpec, config: &Config, tool: Arc<dyn Tool>) -> Option<Granted> {
     let name = &tool.spec().name;
-    let place = grant_place(&agent.tools.allow, name)?;
     let mut spec = with_settings(tool.spec().clone(), agent.tools.settings.get(name));
     if let Some(server) = spec.server() {
         spec.reach.secrets = secrets_of(config, server);
     }
+    let place = grant_place(&agent.tools.allow, name, Some(spec.effect))?;
     Some((place, tool, spec))
 }
 
@@ -90,11 +90,75 @@ pub(super) fn secrets_of(config: &Config, server: &str) -> Vec<String> {
     variables
 }
 
-/// The tools in the order of their grants. One that can't be offered is left out.
-pub(super) fn boxed(mut granted: Vec<(usize, Arc<dyn Tool>, ToolSpec)>) -> ToolBox {
+/// What a person should know of a server before they trust what its tools did: what is left out, what
+/// is odd about the words of tools that are granted, and that nothing keeps its program away from
+/// the data folder.
+pub(super) fn notes_of(name: &str, server: &McpServer, allow: &[String]) -> Vec<String> {
+    let left_out = server.problems().into_iter().map(|problem| {
+        format!(
+            "{name}.{} is left out: {}.",
+            problem.tool,
+            problem.message.trim_end_matches('.')
+        )
+    });
+    let mut notes: Vec<String> = left_out.collect();
+    let flags = server.flags().into_iter();
+    let granted = flags.filter(|flag| may_be_granted(allow, &format!("{name}.{}", flag.tool)));
+    notes.extend(granted.map(|flag| {
+        let what = match flag.kind {
+            FlagKind::HiddenCharacters => "characters that nobody sees",
+            FlagKind::Instructions => "orders to the model",
+            FlagKind::SecretPlace => "a place where secrets lie",
+            FlagKind::Shadows => "a name like that of another tool",
+        };
+        format!(
+            "{name}.{} is described with {what}: {}",
+            flag.tool, flag.found
+        )
+    }));
+    if let Some(Confinement::None(why)) = server.confinement() {
+        notes.push(why);
+    }
+    notes
+}
+
+/// A granted tool, with the place of its grant.
+pub(super) type Granted = (usize, Arc<dyn Tool>, ToolSpec);
+
+/// The tools in the order of their grants, of which those of servers with many are hidden. One
+/// that can't be offered is left out.
+///
+/// `about` is what servers say that they are for.
+pub(super) fn boxed(
+    agent: &AgentSpec,
+    mut granted: Vec<Granted>,
+    about: BTreeMap<String, String>,
+) -> ToolBox {
     granted.sort_by_key(|(place, ..)| *place);
+    let offered: Vec<ToolSpec> = granted.iter().map(|(.., spec)| spec.clone()).collect();
+    let names = disclosure::hidden(agent, &offered);
     let mut tools = ToolBox::default();
+    let mut hidden = Vec::with_capacity(names.len());
     for (_, tool, spec) in granted {
+        let entered = match names.contains(&spec.name) {
+            true => tools.hide(tool, spec.clone()).map(|()| hidden.push(spec)),
+            false => tools.add(tool, spec),
+        };
+        if let Err(error) = entered {
+            tracing::warn!("{error}");
+        }
+    }
+    if hidden.is_empty() {
+        return tools;
+    }
+    for line in disclosure::lines(&hidden) {
+        tools.tell(line);
+    }
+    for tool in finding(hidden, about) {
+        let spec = with_settings(
+            tool.spec().clone(),
+            agent.tools.settings.get(&tool.spec().name),
+        );
         if let Err(error) = tools.add(tool, spec) {
             tracing::warn!("{error}");
         }

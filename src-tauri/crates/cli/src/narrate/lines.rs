@@ -11,6 +11,8 @@ use crate::text;
 
 /// The most characters of somebody's words on a line.
 const WORDS_LIMIT: usize = 100;
+/// The most characters of one line of a note.
+const NOTE_LIMIT: usize = 400;
 
 /// The lines of a row.
 pub fn lines_of(row: &Row) -> Vec<Line> {
@@ -25,7 +27,7 @@ pub fn lines_of(row: &Row) -> Vec<Line> {
         RowContent::Answer { text, .. } if text.is_empty() => Vec::new(),
         RowContent::Answer { text, .. } => one(Tone::Quiet, format!("{step}{}", brief(text))),
         RowContent::Action(action) => action_lines(&step, action),
-        RowContent::Notice { text } => one(Tone::Quiet, format!("{step}note · {}", brief(text))),
+        RowContent::Notice { text } => notes(&step, text),
         RowContent::Verification { .. } => checked(row),
         RowContent::Acceptance { text, state, said } => acceptance(text, *state, said.as_ref()),
         RowContent::Rules {
@@ -52,6 +54,13 @@ pub fn lines_of(row: &Row) -> Vec<Line> {
 
 fn brief(words: &str) -> String {
     text::brief(words, WORDS_LIMIT)
+}
+
+/// A note is said whole, as far as a screen has room: nothing else says it.
+fn notes(step: &str, text: &str) -> Vec<Line> {
+    let said = text.lines().map(|line| text::brief(line, NOTE_LIMIT));
+    let lines = said.map(|line| Line::new(Tone::Quiet, format!("{step}note · {line}")));
+    lines.collect()
 }
 
 fn files(step: &str, text: &str, left_out: &str) -> Vec<Line> {

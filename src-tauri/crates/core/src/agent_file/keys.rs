@@ -44,7 +44,7 @@ pub(super) const TOOLS: &[Key] = &[
         "allow",
         "allow = [\"files\", \"search_library\", \"server.tool\"]",
     ),
-    Key::later("preload"),
+    Key::new("preload", "preload = [\"server.tool\"]"),
 ];
 
 /// `[tools."server.tool"]`
@@ -99,6 +99,8 @@ pub(super) const SANDBOX: &[Key] = &[
 pub(super) const CONTEXT: &[Key] = &[
     Key::new("compact_at", "compact_at = 0.75"),
     Key::new("offload_above_tokens", "offload_above_tokens = 4000"),
+    Key::new("server_tools", "server_tools = 8"),
+    Key::new("server_tool_tokens", "server_tool_tokens = 3000"),
 ];
 
 /// `[budget]`
@@ -198,6 +200,7 @@ pub(super) const PLACES: &[(&str, &str)] = &[
     ("window_tokens", "[model]"),
     ("temperature", "[model]"),
     ("allow", "[tools]"),
+    ("preload", "[tools]"),
     ("folders", "[library]"),
     ("compact_at", "[context]"),
     ("offload_above_tokens", "[context]"),
@@ -207,6 +210,8 @@ pub(super) const PLACES: &[(&str, &str)] = &[
     ("processes", "[sandbox]"),
     ("disk", "[sandbox]"),
     ("hosts", "[sandbox]"),
+    ("server_tools", "[context]"),
+    ("server_tool_tokens", "[context]"),
     ("steps", "[budget]"),
     ("tokens_in", "[budget]"),
     ("tokens_out", "[budget]"),
@@ -261,7 +266,7 @@ pub(super) const SINGLE_TOOLS: &[&str] = &[
 ];
 
 /// Tools that the design names and this version does not have.
-pub(super) const LATER_TOOLS: &[&str] = &["read_result", "pin_note", "recall", "find_tools"];
+pub(super) const LATER_TOOLS: &[&str] = &["read_result", "pin_note", "recall"];
 
 /// The longest name of an agent.
 pub(super) const NAME_LETTERS_MAX: usize = 64;
@@ -273,6 +278,9 @@ pub(super) const RESULT_TOKENS: RangeInclusive<u32> = 50..=1_000_000;
 pub(super) const TIMEOUT_SECONDS: RangeInclusive<u32> = 1..=86_400;
 pub(super) const COMPACT_AT: RangeInclusive<f64> = 0.2..=0.95;
 pub(super) const OFFLOAD_ABOVE_TOKENS: RangeInclusive<u32> = 100..=1_000_000;
+/// 0: the model looks for the tools of every server.
+pub(super) const SERVER_TOOLS: RangeInclusive<u32> = 0..=10_000;
+pub(super) const SERVER_TOOL_TOKENS: RangeInclusive<u32> = 0..=1_000_000;
 pub(super) const STEPS: RangeInclusive<u32> = 1..=1_000_000;
 pub(super) const TOKENS: RangeInclusive<u32> = 1_000..=u32::MAX;
 pub(super) const WORKING_MINUTES: RangeInclusive<u32> = 1..=525_600;
@@ -308,6 +316,8 @@ pub(super) const WHOLE_RANGES: &[(&str, &str, RangeInclusive<u32>)] = &[
     ),
     ("SandboxSettings", "processes", PROCESSES),
     ("SandboxSettings", "timeout_seconds", TIMEOUT_SECONDS),
+    ("ContextLimits", "server_tools", SERVER_TOOLS),
+    ("ContextLimits", "server_tool_tokens", SERVER_TOOL_TOKENS),
     ("Budget", "steps", STEPS),
     ("Budget", "tokens_in", TOKENS),
     ("Budget", "tokens_out", TOKENS),

@@ -315,9 +315,20 @@ name = "first"
 "#,
         expect![[r#"
             5:10 tools.allow | “pin_note” is not built yet. | Take it out: it would have no effect.
-            5:22 tools.allow | “find_tools” is not built yet. | Take it out: it would have no effect.
-            6:1 tools.preload | “preload” is not built yet. | Take it out: it would have no effect.
+            6:12 tools.preload | “exa.search” is not granted to this agent, so this has no effect. | Add “exa.search” to allow in [tools], or take this out.
             7:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
+        "#]],
+    );
+}
+
+#[test]
+fn a_selector_that_is_none_is_told_with_the_nearest_and_one_tool_is_wanted_for_settings() {
+    refused(
+        "[tools]\nallow = [\"exa.@read\", \"@write\", \"exa.@reed\", \"@all\"]\n[tools.\"exa.@read\"]\neffect = \"read\"",
+        expect![[r#"
+            2:33 tools.allow | “exa.@reed” stands for no tools. | Did you mean “exa.@read”?
+            2:46 tools.allow | “@all” stands for no tools. | Known are @read, @write and @destructive, and server.@read.
+            3:8 tools."exa.@read" | “exa.@read” stands for several tools, and one is needed here. | Write server.tool, one tool at a time.
         "#]],
     );
 }

@@ -8,7 +8,7 @@ use longrein_protocol::agent::{PolicyRule, ToolGrants, ToolSettings};
 use super::choices::{EFFECTS, word};
 use super::reader::{At, Fields, Reader};
 use super::{rules, tools};
-use crate::policy::is_granted;
+use crate::policy::may_be_granted;
 
 /// The most rules of one file.
 const RULES_MAX: usize = 500;
@@ -141,7 +141,7 @@ fn warn_of_argument(
 fn reaches(tool: Option<&str>, grants: &ToolGrants, arguments: &Arguments) -> bool {
     let speaks_of = |name: &str| match tool {
         Some(tool) => tools::covers(tool, name),
-        None => is_granted(&grants.allow, name),
+        None => may_be_granted(&grants.allow, name),
     };
     let has = |said: &ToolSettings| (arguments.of)(said).is_some_and(|names| !names.is_empty());
     let mut settings = grants.settings.iter();

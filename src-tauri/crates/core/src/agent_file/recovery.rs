@@ -9,7 +9,7 @@ use super::keys;
 use super::policy::is_outward;
 use super::reader::{Fields, Reader};
 use super::tools::{self, Grant};
-use crate::policy::is_granted;
+use crate::policy::may_be_granted;
 
 /// Reads the table.
 pub(super) fn read(reader: &mut Reader<'_>, fields: Fields<'_>) -> Recovery {
@@ -193,7 +193,7 @@ impl Check<'_> {
             if named == self.tool {
                 let message = format!("“{named}” can't be its own {key}.");
                 reader.error(&span, &path, message, "Name another tool.");
-            } else if !is_granted(&self.grants.allow, named) {
+            } else if !may_be_granted(&self.grants.allow, named) {
                 let message = format!("“{named}” is not granted to this agent.");
                 let remedy = format!("Add “{named}” to allow in [tools].");
                 reader.error(&span, &path, message, remedy);

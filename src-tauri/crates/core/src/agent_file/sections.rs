@@ -30,7 +30,7 @@ pub(super) fn read(
         context: context(reader, root),
         budget: Box::new(budget(reader, root)),
         done_when: criteria::read(reader, root, &grants),
-        tools: grants,
+        tools: Box::new(grants),
     }
 }
 
@@ -214,6 +214,12 @@ fn context(reader: &mut Reader<'_>, root: Fields<'_>) -> ContextLimits {
     if let Some(tokens) = reader.whole(fields, "offload_above_tokens", &keys::OFFLOAD_ABOVE_TOKENS)
     {
         context.offload_above_tokens = tokens;
+    }
+    if let Some(tools) = reader.whole(fields, "server_tools", &keys::SERVER_TOOLS) {
+        context.server_tools = tools;
+    }
+    if let Some(tokens) = reader.whole(fields, "server_tool_tokens", &keys::SERVER_TOOL_TOKENS) {
+        context.server_tool_tokens = tokens;
     }
     context
 }

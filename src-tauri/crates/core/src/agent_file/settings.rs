@@ -34,6 +34,12 @@ pub(super) fn read(reader: &mut Reader<'_>, root: Fields<'_>) -> ToolGrants {
             grants.allow.push(allowed.value);
         }
     }
+    for preloaded in reader.texts(fields, "preload").unwrap_or_default() {
+        if tools::check(reader, &preloaded, "tools.preload", Grant::Servers) {
+            tools::warn_of_preload(reader, &preloaded, &grants.allow);
+            grants.preload.push(preloaded.value);
+        }
+    }
     let mut tables = Vec::new();
     for (name, span, value) in fields.entries() {
         let known = keys::TOOLS.iter().find(|key| key.name == name);

@@ -199,6 +199,8 @@ fn an_empty_file_is_an_agent_called_after_it_with_every_default() {
         [context]
         compact_at = 0.75
         offload_above_tokens = 4000
+        server_tools = 8
+        server_tool_tokens = 3000
 
         [budget]
         steps = 80

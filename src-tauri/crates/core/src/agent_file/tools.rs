@@ -6,7 +6,8 @@ use toml::de::DeTable;
 
 use super::keys;
 use super::reader::{At, Reader, join, list, nearest};
-use crate::policy::{ALWAYS_GRANTED, FILE_TOOLS, is_granted};
+use crate::policy::selector::{SELECTORS, Selector};
+use crate::policy::{ALWAYS_GRANTED, FILE_TOOLS, may_be_granted};
 
 /// Built-in tools that change nothing, the run itself included.
 const READING: &[&str] = &[
@@ -53,6 +54,9 @@ pub(super) enum Grant {
 /// Whether this is a name of a tool that may be granted or spoken of; reports it when not.
 pub(super) fn check(reader: &mut Reader<'_>, name: &At<String>, path: &str, grant: Grant) -> bool {
     let text = name.value.as_str();
+    if text.contains('@') {
+        return check_selector(reader, name, path, grant);
+    }
     if let Some((server, tool)) = text.split_once('.') {
         let is_group = tool == "*";
         if is_word(server) && !tool.is_empty() && (!is_group || grant != Grant::Single) {
@@ -81,6 +85,35 @@ pub(super) fn check(reader: &mut Reader<'_>, name: &At<String>, path: &str, gran
             "Known are {}, and server.tool for the tools of MCP servers.",
             list(&known)
         ),
+    };
+    reader.error(&name.span, path, message, remedy);
+    false
+}
+
+/// The same for `@read` and its like, which stand where several tools may be spoken of.
+fn check_selector(reader: &mut Reader<'_>, name: &At<String>, path: &str, grant: Grant) -> bool {
+    let text = name.value.as_str();
+    let (server, word) = match text.split_once('.') {
+        Some((server, word)) => (Some(server), word),
+        None => (None, text),
+    };
+    let is_selector = Selector::of(text).is_some();
+    let is_sound = server.is_none_or(is_word);
+    if is_selector && is_sound && grant != Grant::Single {
+        return true;
+    }
+    let names: Vec<&str> = SELECTORS.iter().map(|(name, _)| *name).collect();
+    let message = match is_selector && grant == Grant::Single {
+        true => format!("“{text}” stands for several tools, and one is needed here."),
+        false => format!("“{text}” stands for no tools."),
+    };
+    let remedy = match (grant, nearest(word, &names)) {
+        (Grant::Single, _) => "Write server.tool, one tool at a time.".to_owned(),
+        (_, Some(near)) if is_sound => {
+            let server = server.map_or(String::new(), |server| format!("{server}."));
+            format!("Did you mean “{server}{near}”?")
+        }
+        _ => format!("Known are {}, and server.@read.", list(&names)),
     };
     reader.error(&name.span, path, message, remedy);
     false
@@ -127,11 +160,17 @@ pub(super) fn warn_if_not_granted(
     allow: &[String],
 ) {
     let name = tool.value.as_str();
+    // Which tools have an effect is known when their servers are asked; the server is known now.
+    let name = match Selector::of(name) {
+        Some((None, _)) => return,
+        Some((Some(server), _)) => &format!("{server}.*"),
+        None => name,
+    };
     let covered = match name.strip_suffix(".*") {
         Some(server) => allow
             .iter()
             .any(|granted| granted.split_once('.').is_some_and(|(of, _)| of == server)),
-        None => is_granted(allow, name),
+        None => may_be_granted(allow, name),
     };
     if !covered {
         let message = format!("“{name}” is not granted to this agent, so this has no effect.");
@@ -140,8 +179,23 @@ pub(super) fn warn_if_not_granted(
     }
 }
 
+/// Preloading says something of the tools of servers only.
+pub(super) fn warn_of_preload(reader: &mut Reader<'_>, tool: &At<String>, allow: &[String]) {
+    let name = tool.value.as_str();
+    if name.contains('.') {
+        return warn_if_not_granted(reader, tool, "tools.preload", allow);
+    }
+    let message = format!("“{name}” is built in: it always stands in a request.");
+    reader.warning(&tool.span, "tools.preload", message, "Take it out.");
+}
+
 /// Whether a rule for `pattern` speaks of a tool.
 pub(super) fn covers(pattern: &str, tool: &str) -> bool {
+    // Which tools have an effect is not known here, so any of them may be meant.
+    if let Some((server, _)) = Selector::of(pattern) {
+        let of = tool.split_once('.').map(|(of, _)| of);
+        return server.is_none_or(|server| of == Some(server));
+    }
     match pattern.strip_suffix(".*") {
         Some(server) => tool.split_once('.').is_some_and(|(of, _)| of == server),
         None => pattern == tool,
@@ -157,9 +211,9 @@ pub(super) fn is_built_in(tool: &str) -> bool {
 /// Whether this can be the name of one tool at all.
 pub(super) fn is_sound(tool: &str) -> bool {
     is_built_in(tool)
-        || tool
-            .split_once('.')
-            .is_some_and(|(server, tool)| is_word(server) && !tool.is_empty() && tool != "*")
+        || tool.split_once('.').is_some_and(|(server, tool)| {
+            is_word(server) && !tool.is_empty() && tool != "*" && !tool.starts_with('@')
+        })
 }
 
 /// The effect of a tool, as far as it is known without its server.

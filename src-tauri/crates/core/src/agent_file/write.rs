@@ -32,6 +32,9 @@ pub(super) fn to_toml(spec: &AgentSpec) -> String {
     }
     file.table("tools");
     file.list("allow", &spec.tools.allow);
+    if !spec.tools.preload.is_empty() {
+        file.list("preload", &spec.tools.preload);
+    }
     for (tool, settings) in &spec.tools.settings {
         file.settings(&format!("tools.{}", text(tool)), settings);
     }
@@ -51,6 +54,11 @@ pub(super) fn to_toml(spec: &AgentSpec) -> String {
     file.line(
         "offload_above_tokens",
         &number(spec.context.offload_above_tokens),
+    );
+    file.line("server_tools", &number(spec.context.server_tools));
+    file.line(
+        "server_tool_tokens",
+        &number(spec.context.server_tool_tokens),
     );
     file.budget(&spec.budget);
     for criterion in &spec.done_when {

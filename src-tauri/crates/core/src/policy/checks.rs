@@ -46,7 +46,7 @@ fn granted(run: &Run, action: &Action, spec: Option<&ToolSpec>, arguments: &Valu
     let tool = &action.tool;
     let is_granted = run
         .agent()
-        .is_some_and(|agent| is_granted(&agent.tools.allow, tool));
+        .is_some_and(|agent| is_granted(&agent.tools.allow, tool, spec.map(|spec| spec.effect)));
     let name = CheckName::Granted;
     if let Some(skill) = skill_not_granted(run, tool, arguments) {
         let words = format!("the skill {skill} is not granted to this agent");

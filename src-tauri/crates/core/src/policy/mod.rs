@@ -13,6 +13,7 @@ mod onward;
 mod paths;
 mod preview;
 mod rules;
+pub(crate) mod selector;
 mod shell;
 mod standing;
 mod text;
@@ -20,8 +21,10 @@ mod text;
 use longrein_protocol::agent::Decision;
 use longrein_protocol::event::ActionDecided;
 use longrein_protocol::gate::{ActionFacts, Actor, Check, CheckName};
+use longrein_protocol::tool::Effect;
 use serde_json::Value;
 
+use self::selector::{Selector, selects};
 use crate::run::{Action, Run};
 
 pub use longrein_protocol::tool::LOAD_SKILL;
@@ -38,6 +41,8 @@ pub const ALWAYS_GRANTED: &[&str] = &[
     "update_plan",
     "read_source",
     "load_skill",
+    "find_tools",
+    "call_tool",
     "publish_artifact",
     "ask_person",
     "finish",
@@ -84,21 +89,40 @@ pub fn is_callable(tool: &str) -> bool {
 
 /// Whether a list of grants lets an agent run commands.
 pub fn runs_commands(allow: &[String]) -> bool {
-    COMMAND_TOOLS.iter().any(|tool| is_granted(allow, tool))
+    COMMAND_TOOLS
+        .iter()
+        .any(|tool| is_granted(allow, tool, None))
 }
 
-/// Whether a list of grants covers a tool.
-pub fn is_granted(allow: &[String], tool: &str) -> bool {
-    grant_place(allow, tool).is_some()
+/// Whether a list of grants covers a tool of this effect. Where its effect is not known, no
+/// selector covers it.
+pub fn is_granted(allow: &[String], tool: &str, effect: Option<Effect>) -> bool {
+    grant_place(allow, tool, effect).is_some()
+}
+
+/// The same before anybody knows the tool's effect: whether a list may turn out to cover it.
+pub fn may_be_granted(allow: &[String], tool: &str) -> bool {
+    let effects = [Effect::Read, Effect::Workspace, Effect::Irreversible];
+    effects
+        .into_iter()
+        .any(|effect| is_granted(allow, tool, Some(effect)))
+}
+
+/// Whether `server.tool`, `server.*` or a selector such as `server.@read` covers a tool.
+pub fn covers(pattern: &str, tool: &str, effect: Option<Effect>) -> bool {
+    match Selector::of(pattern) {
+        Some(_) => effect.is_some_and(|effect| selects(pattern, tool, effect) == Some(true)),
+        None => rules::is_tool(pattern, tool),
+    }
 }
 
 /// The place of the first grant that covers a tool, for tools to be told in the order in which a
 /// person wrote them: small models take what comes first. What every agent has comes last.
-pub fn grant_place(allow: &[String], tool: &str) -> Option<usize> {
+pub fn grant_place(allow: &[String], tool: &str, effect: Option<Effect>) -> Option<usize> {
     let covers = |grant: &String| match grant.as_str() {
         "files" => FILE_TOOLS.contains(&tool),
         "run_command" if JOB_TOOLS.contains(&tool) => true,
-        grant => rules::is_tool(grant, tool),
+        grant => covers(grant, tool, effect),
     };
     let always = ALWAYS_GRANTED.contains(&tool).then_some(allow.len());
     allow.iter().position(covers).or(always)
@@ -171,11 +195,24 @@ mod tests {
     #[test]
     fn a_tool_stands_where_the_first_grant_names_it_and_what_all_have_comes_last() {
         let allow = ["write_file", "files", "lab.*"].map(str::to_owned);
-        let place = |tool| grant_place(&allow, tool);
+        let place = |tool| grant_place(&allow, tool, None);
         assert_eq!(place("write_file"), Some(0));
         assert_eq!(place("read_file"), Some(1));
         assert_eq!(place("lab.post"), Some(2));
         assert_eq!(place("finish"), Some(3));
         assert_eq!(place("delegate"), None);
+    }
+
+    #[test]
+    fn a_selector_grants_by_effect_and_nothing_whose_effect_is_not_known() {
+        let granted = |allow: &str, tool, effect| is_granted(&[allow.to_owned()], tool, effect);
+        let (read, burn) = (Some(Effect::Read), Some(Effect::Irreversible));
+        assert!(granted("lab.@read", "lab.weigh", read));
+        assert!(!granted("lab.@read", "lab.burn", burn));
+        assert!(!granted("lab.@read", "lab.weigh", None));
+        assert!(granted("@read", "search_library", read));
+        assert!(!granted("@read", "write_file", Some(Effect::Workspace)));
+        assert!(may_be_granted(&["lab.@destructive".to_owned()], "lab.burn"));
+        assert!(!may_be_granted(&["lab.@read".to_owned()], "arm.burn"));
     }
 }

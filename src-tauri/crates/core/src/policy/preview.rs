@@ -5,6 +5,7 @@ use longrein_protocol::gate::{Scope, StandingRule};
 use longrein_protocol::tool::Effect;
 
 use super::rules::RuleHost;
+use super::selector::Selector;
 
 /// What a rule matches, in words: `ch.post, only to hooks.example.org`. What it then decides is
 /// [`PolicyRule::decision`] and not part of the words.
@@ -36,9 +37,13 @@ pub fn in_words(rule: &PolicyRule) -> String {
 fn subject(rule: &PolicyRule) -> String {
     let tools = match rule.tool.as_deref() {
         None => "every tool".to_owned(),
-        Some(tool) => match tool.strip_suffix(".*") {
-            Some(server) => format!("every tool of {server}"),
-            None => tool.to_owned(),
+        Some(tool) => match (tool.strip_suffix(".*"), Selector::of(tool)) {
+            (Some(server), _) => format!("every tool of {server}"),
+            (None, Some((Some(server), selector))) => {
+                format!("every tool of {server} {}", selector.in_words())
+            }
+            (None, Some((None, selector))) => format!("every tool {}", selector.in_words()),
+            (None, None) => tool.to_owned(),
         },
     };
     let Some(effect) = rule.effect else {
@@ -47,7 +52,7 @@ fn subject(rule: &PolicyRule) -> String {
     let one = rule
         .tool
         .as_deref()
-        .is_some_and(|tool| !tool.ends_with(".*"));
+        .is_some_and(|tool| !tool.ends_with(".*") && Selector::of(tool).is_none());
     let joint = if one { ", as long as it" } else { " that" };
     let does = match effect {
         Effect::Read => "only reads",

@@ -21,6 +21,7 @@ use serde_json::Value;
 use super::hosts;
 use super::paths::{is_on, may_be_on};
 use super::preview::{in_words, says, whose};
+use super::selector::{Selector, selects};
 use super::shell::pattern::{self, Fit};
 use super::text::{fits, short, undisguised};
 use crate::run::{Action, Run};
@@ -267,9 +268,12 @@ fn speaks_of_all(rule: &PolicyRule, matter: Matter<'_>) -> bool {
     let facts = matter.facts;
     let is_narrowed = KINDS.iter().any(|kind| kind.is_named(rule));
     let says_nothing_of = |kind: Kind| kind.count(facts) > 0 && !kind.is_named(rule);
+    // A selector without a server names no tool.
+    let tool = rule.tool.as_deref();
+    let names_tool = tool.is_some_and(|tool| !matches!(Selector::of(tool), Some((None, _))));
     let is_silent = is_narrowed
         && (says_nothing_of(Kind::Command)
-            || (rule.tool.is_none() && KINDS.into_iter().any(says_nothing_of)));
+            || (!names_tool && KINDS.into_iter().any(says_nothing_of)));
     !is_silent
         && is_about(rule, matter)
         && rule.args.iter().all(|(name, pattern)| {
@@ -279,8 +283,11 @@ fn speaks_of_all(rule: &PolicyRule, matter: Matter<'_>) -> bool {
 
 fn is_about(rule: &PolicyRule, matter: Matter<'_>) -> bool {
     let tool = rule.tool.as_deref();
-    tool.is_none_or(|tool| is_tool(tool, matter.tool))
-        && rule.effect.is_none_or(|effect| effect == matter.effect)
+    let covers = |tool: &str| {
+        let selected = selects(tool, matter.tool, matter.effect);
+        selected.unwrap_or_else(|| is_tool(tool, matter.tool))
+    };
+    tool.is_none_or(covers) && rule.effect.is_none_or(|effect| effect == matter.effect)
 }
 
 /// Whether a rule that allows names a host and covers this one, whatever else the action has.

@@ -10,7 +10,7 @@ use longrein_protocol::event::{
 };
 use longrein_protocol::source::SourceRecord;
 use longrein_protocol::view::KnotShape;
-use longrein_protocol::{Millis, ToolErrorClass};
+use longrein_protocol::{Millis, ToolErrorClass, ToolSpec};
 
 use super::actions::harness_result;
 use super::{
@@ -51,6 +51,7 @@ impl Run {
             }
             Payload::TurnFinished(_) => self.claim = false,
             Payload::ToolsRevealed(revealed) => self.revealed(revealed),
+            Payload::ToolsFound(found) => self.found(&found.tools),
             Payload::ContextCompiled(compiled) => self.compiled(compiled),
             Payload::ContextCompacted(compacted) => self.compacted(compacted),
             Payload::ModelRequested(requested) => self.requested(requested),
@@ -154,12 +155,20 @@ impl Run {
         self.knot(knot);
     }
 
+    fn found(&mut self, tools: &[ToolSpec]) {
+        for tool in tools {
+            self.found.retain(|known| known.name != tool.name);
+            self.found.push(tool.clone());
+        }
+    }
+
     /// Other tools make a new front. Other lines of the index don't: the front stays until it is
     /// made anew for another reason.
     fn revealed(&mut self, revealed: &ToolsRevealed) {
         self.front_changed |= self.tools != revealed.tools;
         self.tools.clone_from(&revealed.tools);
         self.index.clone_from(&revealed.index);
+        self.notes.clone_from(&revealed.notes);
         self.tools_owed = false;
     }
 

@@ -90,7 +90,10 @@ impl Run {
                 self.phase != Phase::Cancelled
             }
             Payload::TurnSteered(_) => going,
-            Payload::TurnFinished(_) | Payload::ToolsRevealed(_) | Payload::NoticeGiven(_) => going,
+            Payload::TurnFinished(_)
+            | Payload::ToolsRevealed(_)
+            | Payload::ToolsFound(_)
+            | Payload::NoticeGiven(_) => going,
             Payload::ContextCompiled(_) | Payload::ContextCompacted(_) => {
                 going && !self.in_flight()
             }

@@ -146,11 +146,8 @@ impl Run {
                 own.filter(|tool| *tool != DELEGATE).cloned().collect()
             }
             Some(tools) => {
-                let foreign = tools.iter().find(|tool| !covers(&parent.tools.allow, tool));
-                if let Some(tool) = foreign {
-                    return Err(BadDelegation::Tool(tool.clone()));
-                }
-                tools
+                let mine = tools.into_iter().map(|tool| self.grantable(parent, tool));
+                mine.collect::<Result<_, _>>()?
             }
         };
         let mut agent = parent.clone();
@@ -208,6 +205,25 @@ impl Run {
                 .map(|of| of.saturating_sub(minutes).max(1)),
             money_micro: money,
         })
+    }
+
+    /// A tool as a child may have it: under its own name, which a model may have read as it is on
+    /// the wire.
+    fn grantable(&self, parent: &AgentSpec, named: String) -> Result<String, BadDelegation> {
+        let allow = &parent.tools.allow;
+        if allow.contains(&named) {
+            return Ok(named);
+        }
+        let mut known = self.tools.iter().chain(&self.found);
+        let known = known.find(|spec| spec.name == named || spec.wire_name() == named);
+        let (name, effect) = match known {
+            Some(spec) => (spec.name.clone(), Some(spec.effect)),
+            None => (named, None),
+        };
+        match policy::is_granted(allow, &name, effect) {
+            true => Ok(name),
+            false => Err(BadDelegation::Tool(name)),
+        }
     }
 
     /// The rules that a child begins with: those that stand for its agent, and what narrows this
@@ -284,10 +300,6 @@ impl Run {
         // Its folder lies in this run's.
         self.files_touched = Some(self.seq);
     }
-}
-
-fn covers(allow: &[String], tool: &str) -> bool {
-    allow.iter().any(|granted| granted == tool) || policy::is_granted(allow, tool)
 }
 
 fn reserve_of(grant: &Limits) -> Reserve {

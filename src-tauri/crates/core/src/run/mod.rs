@@ -80,6 +80,10 @@ pub struct Run {
     /// What is there besides, as last revealed. The front of a request keeps the lines that it
     /// began with until it is made anew.
     pub index: Vec<IndexLine>,
+    /// What the person was told of the tools.
+    pub notes: Vec<String>,
+    /// Tools that don't stand in requests and that the model has asked for.
+    pub found: Vec<ToolSpec>,
     /// Whether the tools were never revealed.
     pub tools_owed: bool,
     /// The request of the current step.
@@ -227,9 +231,10 @@ impl Run {
         self.actions.iter().find(|action| action.id == *id)
     }
 
-    /// The specification of a revealed tool, by its inner name.
+    /// The specification of a tool that was revealed or found, by its inner name.
     pub fn tool(&self, name: &str) -> Option<&ToolSpec> {
-        self.tools.iter().find(|tool| tool.name == name)
+        let mut known = self.tools.iter().chain(&self.found);
+        known.find(|tool| tool.name == name)
     }
 
     /// Whether a step is open: a request is on its way, or its actions are not all closed.

@@ -138,6 +138,7 @@ pub(super) fn title(row: &ActionRow) -> String {
         "search_files" => "Search files",
         "publish_artifact" => "Publish",
         "load_skill" => "Load the skill",
+        "find_tools" => "Find tools",
         "ask_person" => "Ask you",
         "finish" => "Finish",
         tool => tool,

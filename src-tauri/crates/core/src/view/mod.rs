@@ -47,6 +47,8 @@ pub struct View {
     side: Option<String>,
     /// The rules beside those of the agent's file, as the last row about them says.
     rules: Vec<StandingRule>,
+    /// What the last row about the tools says of them.
+    notes: Vec<String>,
     /// The limit that was reached last.
     reached: Option<ReachedLimit>,
     /// Where the work stood at the last handoff.

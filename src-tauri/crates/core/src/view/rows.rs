@@ -79,15 +79,15 @@ impl View {
             Payload::SourceCaptured(captured) => self.captured(captured),
             Payload::SnapshotTaken(taken) => self.files_changed(event, taken),
             // The panel shows these.
-            Payload::RunCreated(_) | Payload::PlanUpdated(_) | Payload::ArtifactPublished(_) => {
-                Vec::new()
-            }
-            Payload::ContextCompiled(_) | Payload::ToolsRevealed(_) => Vec::new(),
+            Payload::RunCreated(_) | Payload::PlanUpdated(_) => Vec::new(),
+            Payload::ArtifactPublished(_) | Payload::ContextCompiled(_) => Vec::new(),
+            Payload::ToolsFound(_) => Vec::new(),
+            Payload::ToolsRevealed(revealed) => self.noted(event, &revealed.notes),
             // What these begin is drawn when it ends; until then the panel says that it works.
             Payload::ModelRequested(_) | Payload::VerificationStarted(_) => Vec::new(),
             // A splice says it, or the notice or the handoff that follows.
-            Payload::ModelAbandoned(_) => Vec::new(),
-            Payload::LoopDetected(_) | Payload::BudgetExceeded(_) => Vec::new(),
+            Payload::ModelAbandoned(_) | Payload::LoopDetected(_) => Vec::new(),
+            Payload::BudgetExceeded(_) => Vec::new(),
             // The end of the run, the person's next words or the action's card say it.
             Payload::TurnFinished(_) | Payload::SkillLoaded(_) => Vec::new(),
         }
@@ -142,6 +142,20 @@ impl View {
 
     fn notice(&mut self, event: &Event, text: String) -> Vec<String> {
         self.plain(event, RowContent::Notice { text }, None)
+    }
+
+    /// What the person should know of the tools, as far as no row says it yet.
+    fn noted(&mut self, event: &Event, notes: &[String]) -> Vec<String> {
+        let told = std::mem::replace(&mut self.notes, notes.to_vec());
+        let new: Vec<&str> = notes
+            .iter()
+            .filter(|note| !told.contains(note))
+            .map(String::as_str)
+            .collect();
+        match new.is_empty() {
+            true => Vec::new(),
+            false => self.notice(event, new.join("\n")),
+        }
     }
 
     fn reduced(&mut self, event: &Event, reduced: &MediaReduced) -> Vec<String> {

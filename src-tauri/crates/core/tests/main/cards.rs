@@ -338,6 +338,7 @@ fn undoable(receipt: Option<&str>) -> Shown {
     tools[1].recovery.undo_argument = Some("id".to_owned());
     Shown::of(base)
         .then(ToolsRevealed {
+            notes: Vec::new(),
             tools,
             ..ToolsRevealed::default()
         })

@@ -57,6 +57,7 @@ fn payload(line: &str) -> Payload {
         }
         .into(),
         "reveal" => ToolsRevealed {
+            notes: Vec::new(),
             tools: rest.split(' ').map(tool).collect(),
             ..ToolsRevealed::default()
         }

@@ -90,6 +90,7 @@ impl Play {
         });
         let tools: Vec<ToolSpec> = vec![serde_json::from_value(look).unwrap()];
         play.tell(ToolsRevealed {
+            notes: Vec::new(),
             tools,
             ..ToolsRevealed::default()
         });
@@ -350,6 +351,7 @@ impl Play {
             why: ResumeReason::Asked,
         });
         self.tell(ToolsRevealed {
+            notes: Vec::new(),
             tools,
             ..ToolsRevealed::default()
         });

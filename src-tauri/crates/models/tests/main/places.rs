@@ -81,7 +81,11 @@ impl<'d> Story<'d> {
             attachments: Vec::new(),
         });
         let index = story.index.clone();
-        story.tell(ToolsRevealed { tools, index });
+        story.tell(ToolsRevealed {
+            tools,
+            index,
+            notes: Vec::new(),
+        });
         story
     }
 
@@ -89,7 +93,11 @@ impl<'d> Story<'d> {
     fn more(&mut self) {
         let tools = self.run.tools.clone();
         let index = vec![server("lab", "13 tools"), server("arm", "20 tools")];
-        self.tell(ToolsRevealed { tools, index });
+        self.tell(ToolsRevealed {
+            tools,
+            index,
+            notes: Vec::new(),
+        });
     }
 
     fn tell(&mut self, payload: impl Into<Payload>) {

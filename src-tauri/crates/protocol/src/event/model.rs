@@ -18,6 +18,17 @@ pub struct ToolsRevealed {
     /// What is there besides, one line each, in the order of the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub index: Vec<IndexLine>,
+    /// What the person should know of the tools: what was left out and why, what is odd about them.
+    /// The model is not told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// See [`super::Payload::ToolsFound`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ToolsFound {
+    /// Tools that don't stand in the request, each as it is from here on.
+    pub tools: Vec<ToolSpec>,
 }
 
 /// See [`super::Payload::ContextCompiled`]. The body is the first `keep` fragments of the request

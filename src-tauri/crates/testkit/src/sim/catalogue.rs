@@ -1,7 +1,7 @@
 //! The tools of the simulated world: one of every effect and every repeatability.
 
 use longrein_protocol::ToolSpec;
-use longrein_protocol::tool::{Effect, LOAD_SKILL, Reach, Recovery, Repeat};
+use longrein_protocol::tool::{CALL_TOOL, Effect, FIND_TOOLS, LOAD_SKILL, Reach, Recovery, Repeat};
 use serde_json::{Value, json};
 
 /// For how long the keyed tools say that a key is valid, in seconds.
@@ -11,7 +11,10 @@ pub const KEY_SLACK_SECONDS: u32 = 7_200;
 /// How long a call may take.
 pub const TIMEOUT_MS: u32 = 60_000;
 
-/// The names of all tools.
+/// Tools of a server, which the model has to look for, where a scenario has them.
+pub const HIDDEN: &[&str] = &["far.look", "far.send"];
+
+/// The names of all other tools.
 pub fn names() -> Vec<&'static str> {
     vec![
         "look",
@@ -34,10 +37,20 @@ pub fn names() -> Vec<&'static str> {
     ]
 }
 
-/// All tools. That for skills is there only where there are any.
+/// The tools that stand in every request. That for skills is there only where there are any.
 pub fn specs(with_skills: bool) -> Vec<ToolSpec> {
     let skills = with_skills.then_some(LOAD_SKILL);
     names().into_iter().chain(skills).map(spec).collect()
+}
+
+/// The tools that the model has to look for.
+pub fn hidden() -> Vec<ToolSpec> {
+    HIDDEN.iter().copied().map(spec).collect()
+}
+
+/// The tools that it looks for them with.
+pub fn finding() -> Vec<ToolSpec> {
+    [FIND_TOOLS, CALL_TOOL].into_iter().map(spec).collect()
 }
 
 fn spec(name: &str) -> ToolSpec {
@@ -47,7 +60,7 @@ fn spec(name: &str) -> ToolSpec {
         "boxed" | "program" => (Effect::Workspace, Repeat::Reattach),
         "keyed" => (Effect::Workspace, Repeat::Keyed),
         "order" => (Effect::Workspace, Repeat::Queryable),
-        "post" => (Effect::Irreversible, Repeat::Once),
+        "post" | "far.send" => (Effect::Irreversible, Repeat::Once),
         "put" | "take_back" => (Effect::Reversible, Repeat::Keyed),
         _ => (Effect::Read, Repeat::Repeatable),
     };
@@ -117,7 +130,7 @@ fn schema(name: &str) -> Value {
         LOAD_SKILL => {
             json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]})
         }
-        "finish" | "delegate" => json!({"type": "object"}),
+        "finish" | "delegate" | FIND_TOOLS | CALL_TOOL => json!({"type": "object"}),
         _ => json!({"type": "object", "properties": number}),
     }
 }

@@ -75,6 +75,7 @@ pub fn scenario(seed: u64) -> Scenario {
         kills: draw.some(2, |draw| draw.time_ms()),
         lets_go: draw.some(1, Draw::time_ms),
         jumps: draw.some(2, jump),
+        hides: false,
         leaves: draw.hits(30),
         skills: Vec::new(),
     };

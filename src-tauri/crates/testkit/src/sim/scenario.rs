@@ -68,6 +68,9 @@ pub struct Scenario {
     /// Jumps of the wall clock.
     #[serde(skip_serializing_if = "plain")]
     pub jumps: Vec<Jump>,
+    /// Whether tools of a server are there that don't stand in requests.
+    #[serde(skip_serializing_if = "plain")]
+    pub hides: bool,
     /// Whether the driver ends while a person is waited for, and a new one is made after it.
     #[serde(skip_serializing_if = "plain")]
     pub leaves: bool,
@@ -112,6 +115,7 @@ impl Agent {
     pub fn spec(&self) -> AgentSpec {
         let granted = catalogue::names()
             .into_iter()
+            .chain(catalogue::HIDDEN.iter().copied())
             .filter(|name| !self.withheld.iter().any(|withheld| withheld == name));
         let allow: Vec<&str> = granted.collect();
         let mut spec: AgentSpec =

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use longrein_core::disclosure;
 use longrein_core::run::Run;
 use longrein_protocol::agent::Criterion;
 use longrein_protocol::event::{Progress, SnapshotTaken};
@@ -16,7 +17,7 @@ use longrein_runtime::ports::{
     ToolError, ToolOutput, Verifier,
 };
 use longrein_runtime::world::{
-    NewSnapshot, OnDisk, SkillSeen, SnapshotOf, ToolBox, Unavailable, World, standing,
+    BadTool, NewSnapshot, OnDisk, SkillSeen, SnapshotOf, ToolBox, Unavailable, World, standing,
 };
 use serde_json::{Value, json};
 
@@ -32,6 +33,16 @@ pub(super) struct SimWorld {
     pub clock: Arc<SimClock>,
 }
 
+impl SimWorld {
+    fn tool(&self, spec: &ToolSpec) -> Arc<dyn Tool> {
+        Arc::new(SimTool {
+            spec: spec.clone(),
+            outside: self.outside.clone(),
+            clock: self.clock.clone(),
+        })
+    }
+}
+
 #[async_trait]
 impl World for SimWorld {
     fn model(&self, _name: &str) -> Result<Arc<dyn Model>, ModelError> {
@@ -40,14 +51,22 @@ impl World for SimWorld {
 
     async fn open_tools(&self, _run: &Run) -> Result<ToolBox, Unavailable> {
         let mut tools = ToolBox::default();
+        let unusable = |error: BadTool| unavailable(&error.to_string());
         for spec in catalogue::specs(!self.outside.scenario.skills.is_empty()) {
-            let tool = SimTool {
-                spec: spec.clone(),
-                outside: self.outside.clone(),
-                clock: self.clock.clone(),
-            };
-            let added = tools.add(Arc::new(tool), spec);
-            added.map_err(|error| unavailable(&error.to_string()))?;
+            tools.add(self.tool(&spec), spec).map_err(unusable)?;
+        }
+        if !self.outside.scenario.hides {
+            return Ok(tools);
+        }
+        let hidden = catalogue::hidden();
+        disclosure::lines(&hidden)
+            .into_iter()
+            .for_each(|line| tools.tell(line));
+        for spec in hidden {
+            tools.hide(self.tool(&spec), spec).map_err(unusable)?;
+        }
+        for spec in catalogue::finding() {
+            tools.add(self.tool(&spec), spec).map_err(unusable)?;
         }
         Ok(tools)
     }

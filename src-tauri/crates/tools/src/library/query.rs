@@ -17,16 +17,7 @@ const STOP_WORDS: &[&str] = &[
 /// quotation marks. `None` when there is no word in it.
 pub(super) fn expression(query: &str) -> Option<String> {
     let mut terms: Vec<String> = phrases(query);
-    let words = words(query);
-    let telling: Vec<&String> = words
-        .iter()
-        .filter(|word| !STOP_WORDS.contains(&word.as_str()))
-        .collect();
-    if telling.is_empty() {
-        terms.extend(words);
-    } else {
-        terms.extend(telling.into_iter().cloned());
-    }
+    terms.extend(telling(query));
     terms.truncate(TERMS_LIMIT);
     // Words hold letters and digits only, so nothing in the quotation marks can end them.
     (!terms.is_empty()).then(|| {
@@ -36,6 +27,20 @@ pub(super) fn expression(query: &str) -> Option<String> {
             .collect::<Vec<_>>()
             .join(" OR ")
     })
+}
+
+/// The words that say what is looked for, in lower case, each once; all words where none does.
+fn telling(query: &str) -> Vec<String> {
+    let words = words(query);
+    let telling = words
+        .iter()
+        .filter(|word| !STOP_WORDS.contains(&word.as_str()));
+    let mut telling: Vec<String> = telling.cloned().collect();
+    if telling.is_empty() {
+        telling = words;
+    }
+    telling.truncate(TERMS_LIMIT);
+    telling
 }
 
 /// Words in lower case, each once.

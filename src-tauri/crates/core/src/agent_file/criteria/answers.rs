@@ -11,7 +11,7 @@ use super::super::reader::{At, Fields, Reader};
 use super::super::sections::is_model_name;
 use super::super::tools::{self, Grant};
 use super::{beneath_workspace, is_expression, need, words};
-use crate::policy::is_granted;
+use crate::policy::may_be_granted;
 
 /// `tool = "tracker.read"`
 pub(super) fn tool(
@@ -68,7 +68,7 @@ fn one_test(reader: &mut Reader<'_>, fields: Fields<'_>) {
 /// The harness itself calls this tool, so that it has to be granted and to change nothing.
 fn only_reads(reader: &mut Reader<'_>, tool: &At<String>, path: &str, grants: &ToolGrants) {
     let name = tool.value.as_str();
-    if !is_granted(&grants.allow, name) {
+    if !may_be_granted(&grants.allow, name) {
         let message = format!("“{name}” is not granted to this agent.");
         let remedy = format!("Add “{name}” to allow in [tools].");
         reader.error(&tool.span, path, message, remedy);

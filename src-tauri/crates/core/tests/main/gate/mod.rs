@@ -117,7 +117,11 @@ fn grants_cover_what_they_name_and_nothing_else() {
     ];
     for (allow, tool, expected) in rows {
         let allow: Vec<String> = allow.iter().map(ToString::to_string).collect();
-        assert_eq!(is_granted(&allow, tool), *expected, "{allow:?} {tool}");
+        assert_eq!(
+            is_granted(&allow, tool, None),
+            *expected,
+            "{allow:?} {tool}"
+        );
     }
 }
 

@@ -1,6 +1,7 @@
 //! The crash sweep: killed at every commit, on both sides of it, and again while it recovers, a
 //! run comes to the same end, and no law of the runtime is broken on the way.
 
+mod found;
 mod scenarios;
 
 use longrein_testkit::sim::{Law, sweep_blind};
@@ -31,9 +32,10 @@ mod broken {
     #[test]
     fn effect_before_fact_is_found_by_what_it_does_to_the_world() {
         let scenarios = vec![scenarios::every_effect(), scenarios::approvals()];
-        // The first law that each breaks: the end differs, or a tool got what nobody approved.
+        // The first law that each breaks: files that no snapshot holds, or a tool got what nobody
+        // approved.
         let laws = found(scenarios, Some(Law::FactBeforeEffect));
-        assert_eq!(laws, [Law::SameEnd, Law::EffectiveArguments]);
+        assert_eq!(laws, [Law::FilesRecorded, Law::EffectiveArguments]);
     }
 }
 
@@ -132,6 +134,16 @@ mod whole {
         let parts = [("child.spawned", 2), ("child.finished", 2)];
         ends("children", UNVERIFIED, &parts);
         ends("leaving", UNVERIFIED, &approvals);
+        ends(
+            "late",
+            UNVERIFIED,
+            &[("action.uncertain", 1), ("action.reconciled", 1)],
+        );
+    }
+
+    #[test]
+    fn crash_sweep_scenarios_of_boxes_skills_and_found_tools_do_what_they_are_named_after() {
+        const UNVERIFIED: &str = "Finished(Unverified)";
         ends("boxed", UNVERIFIED, &[("action.progressed", 2)]);
         let skills = [
             ("skill.loaded", 3),
@@ -147,11 +159,13 @@ mod whole {
         ];
         ends("skills of children", UNVERIFIED, &granted);
         ends("programs", UNVERIFIED, &[("action.proposed", 5)]);
-        ends(
-            "late",
-            UNVERIFIED,
-            &[("action.uncertain", 1), ("action.reconciled", 1)],
-        );
+        let found = [
+            ("tools.found", 2),
+            ("action.rejected", 1),
+            ("approval.requested", 2),
+            ("action.finished", 4),
+        ];
+        ends("found", UNVERIFIED, &found);
     }
 
     #[test]

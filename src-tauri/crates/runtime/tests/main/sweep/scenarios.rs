@@ -32,10 +32,11 @@ pub fn all() -> Vec<Scenario> {
         skills(),
         skills_of_children(),
         programs(),
+        super::found::found(),
     ]
 }
 
-fn scenario(name: &str, replies: impl IntoIterator<Item = Reply>) -> Scenario {
+pub(super) fn scenario(name: &str, replies: impl IntoIterator<Item = Reply>) -> Scenario {
     Scenario {
         name: name.to_owned(),
         replies: replies.into_iter().collect(),
