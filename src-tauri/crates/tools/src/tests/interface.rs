@@ -50,6 +50,7 @@ fn section(spec: &ToolSpec) -> String {
         Repeat::Repeatable => "may be repeated",
         Repeat::Keyed => "takes a key",
         Repeat::Queryable => "can be asked about",
+        Repeat::Reattach => "is found again where it runs",
         Repeat::Once => "once",
     };
     let mut facts = vec![
