@@ -313,19 +313,23 @@ impl Longrein {
         Ok((started.map_err(LookError::Server)?, folder))
     }
 
-    /// Approves what a server says of its tools now.
+    /// Looks at a server and gives, beside what was found, what an approval of just that takes down.
     ///
     /// # Errors
-    /// When it can't be looked at, or the approval can't be kept.
-    pub async fn approve_server(&self, name: &str) -> Result<usize, AppError> {
-        let started = self.started(name).await;
-        let (server, _folder) = started.map_err(|error| error.into_error(name))?;
-        let definitions = server.definitions();
-        server.close().await;
+    /// As [`Self::look_at_server`].
+    pub async fn look_to_approve(&self, name: &str) -> Result<(Looked, Vec<Definition>), AppError> {
+        let seen = self.look(name).await;
+        seen.map_err(|error| error.into_error(name))
+    }
+
+    /// Approves what a look has found, whatever the server says by now.
+    ///
+    /// # Errors
+    /// When the approval can't be kept.
+    pub fn approve_looked(&self, name: &str, definitions: &[Definition]) -> Result<(), AppError> {
         let mut approved = Approved::read(&self.paths().data)?;
-        approved.take(name, &definitions);
-        approved.write(&self.paths().data)?;
-        Ok(definitions.len())
+        approved.take(name, definitions);
+        approved.write(&self.paths().data)
     }
 
     /// Signs the person in to a server at an address.

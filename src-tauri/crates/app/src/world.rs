@@ -245,6 +245,22 @@ impl AppWorld {
             .insert(key, server.clone());
         Ok(server)
     }
+
+    /// The servers of a run, started side by side where they don't run yet, in their order.
+    async fn started(
+        &self,
+        run: &Run,
+        names: Vec<String>,
+    ) -> Result<Vec<(String, Arc<McpServer>)>, Unavailable> {
+        let starting = names.into_iter().map(|name| async move {
+            let server = self.server(run, &name).await?;
+            Ok((name, server))
+        });
+        stream::iter(starting)
+            .buffered(STARTING)
+            .try_collect()
+            .await
+    }
 }
 
 pub(crate) fn workspace_of(run: &Run) -> PathBuf {
@@ -308,6 +324,7 @@ impl World for AppWorld {
             granted.extend(placed(tool));
         }
         notes.extend(mcp::shadows(&offered, &built_in));
+        notes.extend(granted::idle_grants(&agent.tools.allow, &granted));
         let mut tools = boxed(agent, granted, about);
         lines.into_iter().for_each(|line| tools.tell(line));
         notes.iter().for_each(|note| tools.note(note));

@@ -17,7 +17,7 @@ pub use answers::{Accept, Answer, Approve, Deny, Rules, RulesAction, Settle, Set
 pub use files::{Diff, Files, Fork};
 pub use keys::{Keys, KeysAction, KeysSet, KeysStore};
 pub use limits::LimitArguments;
-pub use mcp::{Mcp, McpAction, McpAdd};
+pub use mcp::{Mcp, McpAction, McpAdd, McpApprove};
 pub use models::{Models, ModelsAction, ModelsAdd, ModelsRefresh, ModelsTest};
 pub use skills::{Skills, SkillsAction, SkillsAdd, SkillsNew};
 

@@ -56,7 +56,14 @@ fn what_a_server_says_of_its_tools_is_approved_again_when_it_changes() {
         "{}",
         changed.err
     );
-    assert_eq!(home.run(&["mcp", "approve", "counter"]).status, OK);
+    let unasked = home.run(&["mcp", "approve", "counter"]);
+    assert_eq!(
+        unasked.status, USAGE,
+        "nobody is there to read it: {unasked}"
+    );
+    assert_eq!(home.run(&["mcp", "test", "counter"]).status, PARKED);
+    let approved = home.run(&["mcp", "approve", "counter", "--yes"]);
+    assert_eq!(approved.status, OK, "{approved}");
     assert_eq!(home.run(&["mcp", "test", "counter"]).status, OK);
 }
 

@@ -60,7 +60,8 @@ impl McpTool {
         let tool = &listed.tool;
         let name = format!("{}.{}", link.name(), tool.name);
         let said = settings.get(&name).cloned().unwrap_or_default();
-        let believed = tool.annotations.as_ref().filter(|_| link.config().trusted);
+        let is_believed = said.trusted.unwrap_or(link.config().trusted);
+        let believed = tool.annotations.as_ref().filter(|_| is_believed);
         let (patience, timeout_ms) = patience(&link.config().limits, &said);
         let spec = ToolSpec {
             description: description(tool),

@@ -133,6 +133,11 @@ pub struct ToolSettings {
     pub urls: Option<Vec<String>>,
     /// Names of the arguments that are shell commands.
     pub commands: Option<Vec<String>>,
+    /// Whether a call starts, asks or is refused. In an agent that was read from a file it has become
+    /// a rule of the policy.
+    pub decision: Option<Decision>,
+    /// Whether what its server says of its effect is believed, whatever is said of the server.
+    pub trusted: Option<bool>,
 }
 
 /// What a rule or a default says of an action.

@@ -77,7 +77,20 @@ pub(super) enum LookError {
 impl LookError {
     pub(super) fn into_error(self, server: &str) -> AppError {
         match self {
-            Self::Server(error) => as_error(server, &error),
+            Self::Server(error) => {
+                let told = as_error(server, &error);
+                match error {
+                    McpError::SignIn { .. } => told,
+                    // To look at it is what was just done.
+                    _ => AppError::new(
+                        told.code,
+                        told.message,
+                        format!(
+                            "Correct [mcp.{server}] in config.toml, or add it anew with: longrein mcp add"
+                        ),
+                    ),
+                }
+            }
             Self::Before(error) => error,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longrein_core::disclosure;
-use longrein_core::policy::{grant_place, may_be_granted};
+use longrein_core::policy::{covers, grant_place, may_be_granted};
 use longrein_core::run::Run;
 use longrein_mcp::{Confinement, FlagKind, McpServer};
 use longrein_protocol::ToolSpec;
@@ -120,6 +120,20 @@ pub(super) fn notes_of(name: &str, server: &McpServer, allow: &[String]) -> Vec<
         notes.push(why);
     }
     notes
+}
+
+/// What is granted of servers and covers no tool that they offer: a name that is written wrongly, or
+/// a selector of tools of which nothing is known.
+pub(super) fn idle_grants(allow: &[String], granted: &[Granted]) -> Vec<String> {
+    let of_servers = allow.iter().filter(|grant| grant.contains('.'));
+    let idle = of_servers.filter(|grant| {
+        let mut specs = granted.iter().map(|(.., spec)| spec);
+        !specs.any(|spec| covers(grant, &spec.name, Some(spec.effect)))
+    });
+    let told = idle.map(|grant| {
+        format!("“{grant}” of the agent's grants covers no tool that its server offers.")
+    });
+    told.collect()
 }
 
 /// A granted tool, with the place of its grant.

@@ -31,8 +31,8 @@ pub enum McpAction {
     Remove(McpName),
     /// Start or reach a server and show what it offers
     Test(McpName),
-    /// Approve what a server says of its tools now
-    Approve(McpName),
+    /// Show what a server says of its tools now, and approve just that
+    Approve(McpApprove),
     /// Sign in to a server with your browser
     Login(McpName),
     /// Forget your sign-in to a server
@@ -46,6 +46,16 @@ pub enum McpAction {
 pub struct McpName {
     /// The server's name in config.toml
     pub name: String,
+}
+
+/// `mcp approve`.
+#[derive(Args, Debug)]
+pub struct McpApprove {
+    /// The server's name in config.toml
+    pub name: String,
+    /// Don't ask: what has changed was read before
+    #[arg(long)]
+    pub yes: bool,
 }
 
 /// `mcp add`.

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use longrein_app::Longrein;
 use longrein_app::config::{EnvValue, HeaderText, McpConfig, SecretReference, SignInConfig};
-use longrein_app::mcp::{Browser, BrowserError, PRESETS, Preset, conformance};
+use longrein_app::mcp::{Browser, BrowserError, PRESETS, Preset, Standing, conformance};
 use longrein_keys::SecretName;
 use serde_json::json;
 
-use crate::arguments::{self, McpAction, McpAdd};
+use crate::arguments::{self, McpAction, McpAdd, McpApprove};
+use crate::ask;
 use crate::context::Context;
 use crate::failure::{Failure, Status};
 use crate::screen::Screen;
@@ -45,10 +46,7 @@ pub async fn mcp(context: &Context, mcp: arguments::Mcp) -> Result<Status, Failu
             let looked = app.look_at_server(&server.name).await?;
             told::looked(context, &server.name, &looked, &mut screen)
         }
-        McpAction::Approve(server) => {
-            app.approve_server(&server.name).await?;
-            said(&mut screen, &server.name, "approved", "Approved")
-        }
+        McpAction::Approve(approve) => approved(&app, &approve, &mut screen).await,
         McpAction::Login(server) => {
             app.sign_in_to_server(&server.name, &PersonsBrowser).await?;
             said(&mut screen, &server.name, "signed_in", "Signed in to")
@@ -72,6 +70,35 @@ fn said(screen: &mut Screen, name: &str, key: &str, words: &str) -> Result<Statu
         screen.result(&format!("{words} {}", text::plain(name)))?;
     }
     Ok(Status::Done)
+}
+
+/// Shows what has changed, asks, and approves exactly what was shown.
+async fn approved(
+    app: &Longrein,
+    approve: &McpApprove,
+    screen: &mut Screen,
+) -> Result<Status, Failure> {
+    let name = approve.name.as_str();
+    let (looked, definitions) = app.look_to_approve(name).await?;
+    if !matches!(looked.standing, Standing::Changed(_)) {
+        screen.say("It says of its tools what you approved.");
+        return said(screen, name, "approved", "Nothing was to be approved of");
+    }
+    if !approve.yes {
+        if !ask::somebody_is_there(screen) {
+            return Err(Failure::usage(
+                "Nobody is there to say yes to what has changed.",
+                "Read it with mcp test, then add --yes.",
+            ));
+        }
+        told::changed(&looked, screen)?;
+        if !ask::confirmed("Approve this? y/N:", screen).await? {
+            screen.say("Nothing was approved.");
+            return Ok(Status::Parked);
+        }
+    }
+    app.approve_looked(name, &definitions)?;
+    said(screen, name, "approved", "Approved")
 }
 
 async fn list(app: &Longrein, screen: &mut Screen) -> Result<Status, Failure> {

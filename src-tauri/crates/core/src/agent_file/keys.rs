@@ -56,6 +56,8 @@ pub(super) const TOOL: &[Key] = &[
     Key::new("paths", "paths = [\"file\"]"),
     Key::new("urls", "urls = [\"address\"]"),
     Key::new("commands", "commands = [\"script\"]"),
+    Key::new("decision", "decision = \"ask\""),
+    Key::new("trusted", "trusted = true"),
     Key::new("recovery", "recovery = { key_argument = \"key\" }"),
 ];
 

@@ -17,13 +17,16 @@ pub(super) fn read(
     name_hint: &str,
 ) -> AgentSpec {
     let root = reader.root(document, keys::ROOT);
-    let grants = settings::read(reader, root);
+    let mut grants = settings::read(reader, root);
+    let mut policy = policy::read(reader, root, &grants);
+    // What the table of a tool decides is a rule like any other.
+    policy.extend(settings::decided(&mut grants));
     AgentSpec {
         name: name(reader, root, name_hint),
         description: text(reader, root, "description"),
         instructions: instructions(reader, root),
         model: model(reader, root),
-        policy: policy::read(reader, root, &grants),
+        policy,
         skills: skills(reader, root),
         library: library(reader, root),
         sandbox: Box::new(sandbox::read(reader, root, &grants)),

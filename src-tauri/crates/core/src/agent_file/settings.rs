@@ -1,18 +1,20 @@
 //! `[tools]`: what is granted, and what the person says of each tool.
 
-use longrein_protocol::agent::{ToolGrants, ToolSettings};
+use std::collections::BTreeMap;
+
+use longrein_protocol::agent::{PolicyRule, ToolGrants, ToolSettings};
 use longrein_protocol::{Repeat, tool::Recovery};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::choices::{EFFECTS, REPEATS};
+use super::choices::{DECISIONS, EFFECTS, REPEATS};
 use super::keys;
 use super::reader::{At, Fields, Reader, join};
 use super::recovery;
 use super::tools::{self, Grant};
 
 /// Keys that say of a server's tool what is known of a built-in one.
-const KNOWN_OF_BUILT_IN: &[&str] = &["paths", "urls", "commands", "recovery"];
+const KNOWN_OF_BUILT_IN: &[&str] = &["paths", "urls", "commands", "trusted", "recovery"];
 
 /// A table of settings, with the tool that it speaks of.
 pub(super) struct Said<'d> {
@@ -69,6 +71,23 @@ pub(super) fn read(reader: &mut Reader<'_>, root: Fields<'_>) -> ToolGrants {
     grants
 }
 
+/// Takes out what the tables of tools decide, as rules.
+pub(super) fn decided(grants: &mut ToolGrants) -> Vec<PolicyRule> {
+    let tables = grants.settings.iter_mut();
+    let rules = tables.filter_map(|(tool, said)| {
+        Some(PolicyRule {
+            tool: Some(tool.clone()),
+            effect: None,
+            args: BTreeMap::new(),
+            path: None,
+            host: None,
+            command: None,
+            decision: said.decision.take()?,
+        })
+    });
+    rules.collect()
+}
+
 fn settings(reader: &mut Reader<'_>, said: &Said<'_>, allow: &[String]) -> ToolSettings {
     let path = join("tools", &said.tool.value);
     let Some(fields) = reader.table(said.value, &path, keys::TOOL) else {
@@ -88,6 +107,8 @@ fn settings(reader: &mut Reader<'_>, said: &Said<'_>, allow: &[String]) -> ToolS
         paths: arguments(reader, fields, "paths"),
         urls: arguments(reader, fields, "urls"),
         commands: arguments(reader, fields, "commands"),
+        decision: reader.choice(fields, "decision", DECISIONS, &[]),
+        trusted: reader.flag(fields, "trusted"),
     }
 }
 

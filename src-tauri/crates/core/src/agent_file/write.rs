@@ -125,6 +125,9 @@ impl File {
                 self.list(key, names);
             }
         }
+        if let Some(trusted) = settings.trusted {
+            self.line("trusted", &trusted.to_string());
+        }
         if let Some(recovery) = &settings.recovery {
             self.recovery(&format!("{name}.recovery"), recovery);
         }

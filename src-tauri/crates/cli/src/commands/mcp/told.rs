@@ -117,11 +117,7 @@ pub(super) fn looked(
         let (tool, message) = (text::plain(&problem.tool), text::plain(&problem.message));
         screen.result(&format!("  {word} {tool}: {message}"))?;
     }
-    for flag in &looked.flags {
-        let word = screen.result_painted(Tone::Bad, "look at");
-        let (tool, found) = (text::plain(&flag.tool), text::plain(&flag.found));
-        screen.result(&format!("  {word} {tool}: {}: {found}", kind(flag.kind)))?;
-    }
+    flags(looked, screen)?;
     if let Some(Confinement::None(why)) = &looked.confinement {
         screen.result(&format!("  {}", text::plain(why)))?;
     }
@@ -144,16 +140,24 @@ pub(super) fn looked(
     standing(context, name, &looked.standing, screen)
 }
 
-fn standing(
-    context: &Context,
-    name: &str,
-    standing: &Standing,
-    screen: &mut Screen,
-) -> Result<Status, Failure> {
-    let Standing::Changed(changes) = standing else {
-        return Ok(Status::Done);
-    };
-    screen.result("")?;
+/// What has changed since it was approved, and what is odd about it.
+pub(super) fn changed(looked: &Looked, screen: &mut Screen) -> Result<(), Failure> {
+    if let Standing::Changed(changes) = &looked.standing {
+        differences(changes, screen)?;
+    }
+    flags(looked, screen)
+}
+
+fn flags(looked: &Looked, screen: &mut Screen) -> Result<(), Failure> {
+    for flag in &looked.flags {
+        let word = screen.result_painted(Tone::Bad, "look at");
+        let (tool, found) = (text::plain(&flag.tool), text::plain(&flag.found));
+        screen.result(&format!("  {word} {tool}: {}: {found}", kind(flag.kind)))?;
+    }
+    Ok(())
+}
+
+fn differences(changes: &[(String, Change)], screen: &mut Screen) -> Result<(), Failure> {
     screen.result("What it says of its tools has changed since you approved them:")?;
     for (tool, change) in changes {
         match change {
@@ -166,6 +170,20 @@ fn standing(
             }
         }
     }
+    Ok(())
+}
+
+fn standing(
+    context: &Context,
+    name: &str,
+    standing: &Standing,
+    screen: &mut Screen,
+) -> Result<Status, Failure> {
+    let Standing::Changed(changes) = standing else {
+        return Ok(Status::Done);
+    };
+    screen.result("")?;
+    differences(changes, screen)?;
     let words = format!("mcp approve {}", text::shell_word(name));
     screen.say(&format!(
         "If that is right, approve it with: {}",
