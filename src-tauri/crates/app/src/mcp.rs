@@ -142,10 +142,8 @@ impl Servers {
         now: &[Definition],
         allow: &[String],
     ) -> Result<(), AppError> {
-        let mut approved = Approved::read(&self.paths.data)?;
-        let Some(changes) = approved.changes(name, now) else {
-            approved.take(name, now);
-            return approved.write(&self.paths.data);
+        let Standing::Changed(changes) = Approved::meet(&self.paths.data, name, now)? else {
+            return Ok(());
         };
         let granted = |tool: &str| may_be_granted(allow, &format!("{name}.{tool}"));
         let mut told: Vec<String> = Vec::new();
@@ -288,13 +286,7 @@ impl Longrein {
 
     /// How a server stands to what was approved; what it says the first time is approved by it.
     fn standing(&self, name: &str, now: &[Definition]) -> Result<Standing, AppError> {
-        let mut approved = Approved::read(&self.paths().data)?;
-        let standing = approved.standing(name, now);
-        if standing == Standing::First {
-            approved.take(name, now);
-            approved.write(&self.paths().data)?;
-        }
-        Ok(standing)
+        Approved::meet(&self.paths().data, name, now)
     }
 
     /// A server outside of any run, in a folder of its own, which goes with what is returned.
@@ -327,9 +319,7 @@ impl Longrein {
     /// # Errors
     /// When the approval can't be kept.
     pub fn approve_looked(&self, name: &str, definitions: &[Definition]) -> Result<(), AppError> {
-        let mut approved = Approved::read(&self.paths().data)?;
-        approved.take(name, definitions);
-        approved.write(&self.paths().data)
+        Approved::keep(&self.paths().data, name, definitions)
     }
 
     /// Signs the person in to a server at an address.
@@ -412,9 +402,7 @@ impl Longrein {
         }
         self.take_config(config::remove_server(&self.paths().data, name)?);
         self.known_servers().looks().forget(name);
-        let mut approved = Approved::read(&self.paths().data)?;
-        approved.forget(name);
-        approved.write(&self.paths().data)
+        Approved::lose(&self.paths().data, name)
     }
 
     fn known_servers(&self) -> &Servers {

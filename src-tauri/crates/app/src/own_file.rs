@@ -1,14 +1,56 @@
 //! Files of the data folder that a person writes and a program edits: read with every mistake,
 //! replaced whole or not at all.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use longrein_core::agent_file::{Problem, Severity};
 
 use crate::error::{AppError, AppErrorCode};
+
+/// How long one process waits for another that changes the same file, and how often it asks.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
+const LOCK_POLL: Duration = Duration::from_millis(5);
+
+/// Keeps others from changing a file between its reading and its writing: of two that do it at once
+/// none loses what the other wrote. Held until it is dropped.
+///
+/// # Errors
+/// When the data folder can't be written, or another holds it for too long.
+pub(crate) fn lock(data_dir: &Path, name: &str, lock: &str) -> Result<File, AppError> {
+    let folder = data_dir.join("locks");
+    let failed = |error: io::Error| {
+        AppError::new(
+            AppErrorCode::Io,
+            format!("{name} can't be changed: {error}."),
+            "Check that you may write to the data folder.",
+        )
+    };
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).mode(0o600);
+    let file = options.open(folder.join(lock)).map_err(failed)?;
+    let begin = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+            Err(TryLockError::WouldBlock) if begin.elapsed() < LOCK_WAIT => {
+                std::thread::sleep(LOCK_POLL);
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(AppError::new(
+                    AppErrorCode::Busy,
+                    format!("Another process has been changing {name} for too long."),
+                    "Try again; end that process if it hangs.",
+                ));
+            }
+        }
+    }
+}
 
 /// The text of a file that a person writes; empty when there is no file.
 ///

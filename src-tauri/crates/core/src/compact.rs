@@ -107,7 +107,9 @@ impl Cut<'_> {
 
     fn without_steps(&mut self, last: u32) {
         let mut candidate = self.dropped_before;
-        while candidate < last && self.is_over() {
+        // What goes is counted once it does go: a step goes whole or not at all.
+        let mut left = self.bytes;
+        while candidate < last && self.run.estimate_at_most(left) > self.target_tokens {
             let pruned = candidate < self.pruned_before;
             let noted = candidate < self.media_before;
             let less = match self.item(candidate) {
@@ -124,10 +126,11 @@ impl Cut<'_> {
                 Some(item) => item.bytes(),
                 None => 0,
             };
-            self.bytes = self.bytes.saturating_sub(less);
+            left = left.saturating_sub(less);
             candidate += 1;
             if begins_step(self.run, candidate) {
                 self.dropped_before = candidate;
+                self.bytes = left;
             }
         }
     }

@@ -11,6 +11,8 @@ use longrein_runtime::ports::ToolError;
 const LOOKED_AT_BYTES: usize = 600;
 /// What is said of a refused request in numbers; one of [`OF_A_KEY`] has to stand beside it.
 const STATUSES: &[&str] = &["401", "403"];
+/// The word before it, where it is the status of an answer.
+const OF_AN_ANSWER: &[&str] = &["http", "status", "code", "error", "statuscode"];
 /// What such a request is short of.
 const OF_A_KEY: &[&str] = &[
     "api key",
@@ -29,7 +31,6 @@ const PLAIN: &[&str] = &[
     "api key is required",
     "api key required",
     "missing api key",
-    "no api key",
     "invalid api key",
     "incorrect api key",
     "api key not valid",
@@ -49,10 +50,26 @@ pub(crate) fn says_so(error: &str) -> bool {
     has(PLAIN) || (has_status(&said) && has(OF_A_KEY))
 }
 
-/// Whether one of the numbers stands by itself, and not in a longer one.
+/// Whether one of the numbers is said to be the status of an answer.
 fn has_status(said: &str) -> bool {
-    let mut numbers = said.split(|letter: char| !letter.is_ascii_alphanumeric());
-    numbers.any(|number| STATUSES.contains(&number))
+    let mut words = said.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let mut before = "";
+    words.any(|word| {
+        let found = STATUSES.contains(&word) && OF_AN_ANSWER.contains(&before);
+        if !word.is_empty() {
+            before = word;
+        }
+        found
+    })
+}
+
+/// Whether an address answered that whoever asks is not known to it, or may not, in the words of
+/// the library, which keeps nothing but them.
+pub(crate) fn is_refusal(error: &str) -> bool {
+    let said = error.to_lowercase();
+    STATUSES
+        .iter()
+        .any(|status| said.contains(&format!("http {status}")))
 }
 
 /// The failure as the model and the person are told of it.
@@ -83,6 +100,9 @@ mod tests {
         for error in [
             "404 Not Found",
             "The file has 401 lines.",
+            "could not find file 'how-to-rotate-an-api-key-401.md'",
+            "Row 403 not found in table access token",
+            "The page says: no api key is needed. But I failed: timeout",
             "row 401: duplicate key value violates unique constraint",
             "403 Forbidden by robots.txt",
             "The token 4010 is unauthorized to be alone.",
@@ -90,6 +110,14 @@ mod tests {
         ] {
             assert!(!says_so(error), "{error}");
         }
+    }
+
+    #[test]
+    fn an_address_that_refuses_is_told_by_its_status() {
+        assert!(is_refusal(
+            "unexpected server response: HTTP 403 Forbidden: no"
+        ));
+        assert!(!is_refusal("unexpected server response: HTTP 500: 403"));
     }
 
     #[test]

@@ -238,7 +238,7 @@ async fn of_error(spec: &ToolSpec, link: &Link, live: &Live, error: ServiceError
         ServiceError::TransportSend(error) => {
             let cause = error.error.as_ref();
             let why = link.secrets().mask(short(&innermost(cause)));
-            if is_refused(cause) {
+            if is_refused(cause) || keyless::is_refusal(&why) {
                 return keyless::error(tool, link.name(), &why);
             }
             match (live.program.is_some(), reached(cause)) {

@@ -4,7 +4,7 @@
 use longrein_core::run::PendingCall;
 use longrein_protocol::event::{ActionProposed, ActionRejected, ToolsFound};
 use longrein_protocol::gate::Actor;
-use longrein_protocol::tool::{CALL_TOOL, wire_name};
+use longrein_protocol::tool::CALL_TOOL;
 use longrein_protocol::{ActionId, Body, ToolSpec};
 use serde_json::Value;
 
@@ -80,6 +80,7 @@ impl Driver {
         let (name, arguments, inner) = match tools.by_wire_name(called) {
             Some(spec) if spec.name == CALL_TOOL => {
                 let (name, arguments) = taken_out(&parse_arguments(text)?)?;
+                let name = tools.wire_name_of(&name);
                 let inner = arguments.to_string();
                 (name, arguments, Some(inner))
             }
@@ -128,8 +129,8 @@ fn takes(spec: &ToolSpec) -> String {
     format!("{} takes {}{more}", spec.wire_name(), &schema[..cut])
 }
 
-/// The name on the wire and the arguments of the call that `call_tool` was given. Models write the
-/// arguments as an object or as its text, and the name with a dot or as on the wire.
+/// The name and the arguments of the call that `call_tool` was given. Models write the arguments as
+/// an object or as its text, and the name with a dot or as on the wire.
 fn taken_out(outer: &Value) -> Result<(String, Value), BadCall> {
     let name = outer.get("name").and_then(Value::as_str);
     let name = name
@@ -141,7 +142,7 @@ fn taken_out(outer: &Value) -> Result<(String, Value), BadCall> {
         Some(object @ Value::Object(_)) => object.clone(),
         Some(_) => return Err(BadCall::NotAnObject),
     };
-    Ok((wire_name(name), arguments))
+    Ok((name.to_owned(), arguments))
 }
 
 #[cfg(test)]
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_call_is_taken_out_however_a_model_writes_it() {
-        let object = json!({"name": "lab.weigh", "arguments": {"grams": 3}});
+        let object = json!({"name": "lab__weigh", "arguments": {"grams": 3}});
         let text = json!({"name": "lab__weigh", "arguments": "{\"grams\": 3}"});
         for outer in [object, text] {
             let (name, arguments) = taken_out(&outer).unwrap();

@@ -428,6 +428,8 @@ impl Driver {
                     masker.text(note);
                 }
                 self.tools = Some(Arc::new(opened));
+                // What was decided before was decided of tools as they were.
+                self.fresh.clear();
                 let run = &self.run;
                 let is_known = tools == run.tools && index == run.index && notes == run.notes;
                 if self.run.tools_owed || !is_known {

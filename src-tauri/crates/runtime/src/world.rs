@@ -13,7 +13,7 @@ use longrein_protocol::body::NewBlob;
 use longrein_protocol::event::{Price, SnapshotTaken};
 use longrein_protocol::gate::{Always, PathFact, Scope, SecretFact, StandingRule};
 use longrein_protocol::media::Takes;
-use longrein_protocol::tool::IndexLine;
+use longrein_protocol::tool::{IndexLine, wire_name};
 use longrein_protocol::{ActionId, BlobHash, RunId, ToolErrorClass, ToolSpec};
 
 use crate::effects::parse_arguments;
@@ -355,6 +355,16 @@ impl ToolBox {
         self.by_wire_name
             .get(name)
             .map(|place| &self.tools[*place].spec)
+    }
+
+    /// The name on the wire of what a model calls by its own name, or by the one on the wire.
+    pub fn wire_name_of(&self, name: &str) -> String {
+        let inner = self.tools.iter().find(|entry| entry.spec.name == name);
+        match inner {
+            Some(entry) => entry.spec.wire_name(),
+            None if self.by_wire_name.contains_key(name) => name.to_owned(),
+            None => wire_name(name),
+        }
     }
 
     /// A tool by its inner name.

@@ -12,6 +12,9 @@ use crate::own_file;
 /// The file's name.
 const FILE_NAME: &str = "mcp-tools.json";
 
+/// What keeps two processes from writing it at once.
+const LOCK_NAME: &str = "mcp-tools.lock";
+
 /// The version of its shape.
 const VERSION: u32 = 1;
 
@@ -41,6 +44,53 @@ fn path(data_dir: &Path) -> PathBuf {
 }
 
 impl Approved {
+    /// Takes down that what a server says now is approved.
+    ///
+    /// # Errors
+    /// When the file can't be read or written.
+    pub(super) fn keep(data_dir: &Path, server: &str, now: &[Definition]) -> Result<(), AppError> {
+        let _lock = own_file::lock(data_dir, FILE_NAME, LOCK_NAME)?;
+        let mut approved = Self::read(data_dir)?;
+        approved.take(server, now);
+        approved.write(data_dir)
+    }
+
+    /// Forgets a server.
+    ///
+    /// # Errors
+    /// As [`Self::keep`].
+    pub(super) fn lose(data_dir: &Path, server: &str) -> Result<(), AppError> {
+        let _lock = own_file::lock(data_dir, FILE_NAME, LOCK_NAME)?;
+        let mut approved = Self::read(data_dir)?;
+        approved.forget(server);
+        approved.write(data_dir)
+    }
+
+    /// How a server stands to what was approved. What one says that was never met is approved by
+    /// that.
+    ///
+    /// # Errors
+    /// As [`Self::keep`].
+    pub(super) fn meet(
+        data_dir: &Path,
+        server: &str,
+        now: &[Definition],
+    ) -> Result<Standing, AppError> {
+        let standing = Self::read(data_dir)?.standing(server, now);
+        if standing != Standing::First {
+            return Ok(standing);
+        }
+        let _lock = own_file::lock(data_dir, FILE_NAME, LOCK_NAME)?;
+        // Another process may have met it meanwhile.
+        let mut approved = Self::read(data_dir)?;
+        let standing = approved.standing(server, now);
+        if standing == Standing::First {
+            approved.take(server, now);
+            approved.write(data_dir)?;
+        }
+        Ok(standing)
+    }
+
     /// Reads the file; nothing was approved when there is none.
     ///
     /// # Errors
@@ -76,7 +126,7 @@ impl Approved {
     ///
     /// # Errors
     /// When the disk refuses; the file is then as it was.
-    pub(super) fn write(&self, data_dir: &Path) -> Result<(), AppError> {
+    fn write(&self, data_dir: &Path) -> Result<(), AppError> {
         let text = serde_json::to_string_pretty(self).map_err(|error| {
             AppError::new(AppErrorCode::Io, format!("{FILE_NAME}: {error}."), "")
         })?;
@@ -106,7 +156,7 @@ impl Approved {
     }
 
     /// Approves what a server says now.
-    pub(super) fn take(&mut self, server: &str, now: &[Definition]) {
+    fn take(&mut self, server: &str, now: &[Definition]) {
         let tools = now
             .iter()
             .map(|definition| (definition.tool.clone(), definition.clone()));
@@ -118,7 +168,7 @@ impl Approved {
         self.servers.get(server).map(BTreeMap::len)
     }
 
-    pub(super) fn forget(&mut self, server: &str) {
+    fn forget(&mut self, server: &str) {
         self.servers.remove(server);
     }
 }
@@ -160,6 +210,27 @@ mod tests {
             std::fs::write(&file, text).unwrap();
             assert!(Approved::read(data.path()).is_err());
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn of_servers_that_are_met_at_once_none_is_lost() {
+        const SERVERS: usize = 12;
+        let data = tempfile::tempdir().unwrap();
+        let begin = std::sync::Barrier::new(SERVERS);
+        std::thread::scope(|scope| {
+            for number in 0..SERVERS {
+                let (begin, data) = (&begin, data.path());
+                scope.spawn(move || {
+                    begin.wait();
+                    Approved::meet(data, &format!("s{number}"), &says("adds")).unwrap();
+                });
+            }
+        });
+        let approved = Approved::read(data.path()).unwrap();
+        for number in 0..SERVERS {
+            let standing = approved.standing(&format!("s{number}"), &says("adds"));
+            assert_eq!(standing, Standing::Same, "s{number}");
         }
     }
 }

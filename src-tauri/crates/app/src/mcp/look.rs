@@ -151,9 +151,7 @@ impl Longrein {
                 "Look at it again; nothing was approved.",
             ));
         };
-        let mut approved = Approved::read(self.data_dir())?;
-        approved.take(name, &definitions);
-        approved.write(self.data_dir())?;
+        Approved::keep(self.data_dir(), name, &definitions)?;
         for tool in &mut line.tools {
             tool.change = None::<ToolChange>;
         }

@@ -1,11 +1,7 @@
 //! Changes of `policy.toml` by a program: only what is meant changes, comments and order stay, and
 //! the file is either the old one or the new one. Processes change it one after the other.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use longrein_protocol::Effect;
 use longrein_protocol::agent::Decision;
@@ -22,10 +18,6 @@ const HEADING: &str = "\
 # write here yourself. Deny beats ask, ask beats allow. A change narrows runs that are going at
 # once; it never widens them.
 ";
-
-/// How long another process may be at the file.
-const LOCK_WAIT: Duration = Duration::from_secs(5);
-const LOCK_POLL: Duration = Duration::from_millis(5);
 
 /// The key under which the rules stand.
 const RULE: &str = "rule";
@@ -87,7 +79,7 @@ fn change<T>(
     data_dir: &Path,
     act: impl FnOnce(&mut DocumentMut, &[KeptRule]) -> Result<T, AppError>,
 ) -> Result<T, AppError> {
-    let _lock = lock(data_dir)?;
+    let _lock = own_file::lock(data_dir, FILE_NAME, "policy.lock")?;
     let not_changed = |problems: &[_]| own_file::not_changed(FILE_NAME, problems);
     let old = own_file::read(&path(data_dir)).map_err(|problems| not_changed(&problems))?;
     let checked = check(&old);
@@ -115,39 +107,6 @@ fn change<T>(
         own_file::replace(data_dir, FILE_NAME, &new)?;
     }
     Ok(done)
-}
-
-/// Two processes that add a rule at once must not lose one.
-fn lock(data_dir: &Path) -> Result<File, AppError> {
-    let folder = data_dir.join("locks");
-    let failed = |error: io::Error| {
-        AppError::new(
-            AppErrorCode::Io,
-            format!("{FILE_NAME} can't be changed: {error}."),
-            "Check that you may write to the data folder.",
-        )
-    };
-    std::fs::create_dir_all(&folder).map_err(failed)?;
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).mode(0o600);
-    let file = options.open(folder.join("policy.lock")).map_err(failed)?;
-    let begin = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
-            Err(TryLockError::WouldBlock) if begin.elapsed() < LOCK_WAIT => {
-                std::thread::sleep(LOCK_POLL);
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(AppError::new(
-                    AppErrorCode::Busy,
-                    format!("Another process has been changing {FILE_NAME} for too long."),
-                    "Try again; end that process if it hangs.",
-                ));
-            }
-        }
-    }
 }
 
 fn tables_of(document: &mut DocumentMut) -> Result<&mut ArrayOfTables, AppError> {

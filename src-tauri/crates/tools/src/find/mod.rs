@@ -208,9 +208,11 @@ fn definition(tool: &ToolSpec) -> String {
         ),
         false => schema,
     };
+    // In one line: a server's words can't look like the next definition.
+    let words: Vec<&str> = tool.description.split_whitespace().collect();
     format!(
         "\n\n{} ({effect})\n{}\narguments: {schema}",
         tool.wire_name(),
-        brief(tool.description.trim(), DESCRIPTION_BYTES)
+        brief(&words.join(" "), DESCRIPTION_BYTES)
     )
 }
