@@ -171,20 +171,39 @@ impl Servers {
     }
 }
 
-/// Tells which tools of a run look like one another: `offered` are pairs of server and tool.
+/// Which tools of a run look like one another, in sentences: `offered` are pairs of server and tool.
+/// Servers often have a `search` each, so that these together are one sentence, and what only looks
+/// the same comes first in it.
 pub(crate) fn shadows(offered: &[(String, String)], built_in: &[String]) -> Vec<String> {
     let pairs = offered
         .iter()
         .map(|(server, tool)| (server.as_str(), tool.as_str()));
     let built_in: Vec<&str> = built_in.iter().map(String::as_str).collect();
-    let flags = longrein_mcp::shadows(pairs, &built_in);
-    let told = flags.iter().map(|flag| {
-        format!(
-            "The tool {} has a name like that of {}.",
-            flag.tool, flag.found
-        )
-    });
-    told.collect()
+    let flags = longrein_mcp::shadows(pairs, &built_in).into_iter();
+    let (of_built_in, mut of_servers): (Vec<_>, Vec<_>) =
+        flags.partition(|flag| !flag.found.contains('.'));
+    let mut told: Vec<String> = of_built_in
+        .iter()
+        .map(|flag| {
+            format!(
+                "The tool {} has a name like that of {}.",
+                flag.tool, flag.found
+            )
+        })
+        .collect();
+    let own = |name: &str| name.split_once('.').map(|(_, own)| own.to_owned());
+    of_servers.sort_by_key(|flag| own(&flag.tool) == own(&flag.found));
+    let alike: Vec<String> = of_servers
+        .iter()
+        .map(|flag| format!("{} and {}", flag.found, flag.tool))
+        .collect();
+    if !alike.is_empty() {
+        told.push(format!(
+            "Tools of different servers have names like one another: {}.",
+            alike.join(", ")
+        ));
+    }
+    told
 }
 
 /// A server's failure in the words of the app.
@@ -430,4 +449,31 @@ fn of_sign_in(name: &str, error: &SignInError) -> AppError {
         error.to_string(),
         format!("Look at the server with: longrein mcp test {name}"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_with_the_same_names_are_told_in_one_sentence_the_deceptive_first() {
+        let of = |server: &str, tool: &str| (server.to_owned(), tool.to_owned());
+        let offered = [
+            of("a", "search"),
+            of("a", "list"),
+            of("b", "search"),
+            of("c", "read_fi1e"),
+            of("c", "Iist"),
+        ];
+        let told = shadows(&offered, &["read_file".to_owned()]);
+        assert_eq!(
+            told,
+            [
+                "The tool c.read_fi1e has a name like that of read_file.",
+                "Tools of different servers have names like one another: a.list and c.Iist, \
+                 a.search and b.search.",
+            ]
+        );
+        assert_eq!(shadows(&offered[..2], &[]), [""; 0]);
+    }
 }

@@ -323,8 +323,8 @@ impl World for AppWorld {
             built_in.push(tool.spec().name.clone());
             granted.extend(placed(tool));
         }
-        notes.extend(mcp::shadows(&offered, &built_in));
         notes.extend(granted::idle_grants(&agent.tools.allow, &granted));
+        notes.extend(mcp::shadows(&offered, &built_in));
         let mut tools = boxed(agent, granted, about);
         lines.into_iter().for_each(|line| tools.tell(line));
         notes.iter().for_each(|note| tools.note(note));
