@@ -28,10 +28,19 @@ pub(crate) struct Input {
     pub(crate) due: Due,
 }
 
+/// Where the app's input for a command goes.
+pub(crate) enum Inlet {
+    /// It was started without an input.
+    Missing,
+    Open(SyncSender<Input>),
+    /// It takes no more.
+    Closed,
+}
+
 /// What only a running command has.
 pub(crate) struct Running {
     pub(crate) control: UnixStream,
-    pub(crate) input: Option<SyncSender<Input>>,
+    pub(crate) inlet: Inlet,
     pub(crate) limits: Limits,
     pub(crate) begun: Instant,
     pub(crate) still_ms: u64,
@@ -187,12 +196,14 @@ impl Job {
     pub(crate) fn write(&self, input: Input) -> Result<(), Refused> {
         let shared = lock(&self.shared);
         let running = shared.running.as_ref().ok_or_else(|| ended(&self.id))?;
-        let queue = running.input.as_ref().ok_or_else(|| {
-            Refused(
-                Code::Invalid,
-                "the command was started without an input".to_owned(),
-            )
-        })?;
+        let queue = match &running.inlet {
+            Inlet::Open(queue) => queue,
+            Inlet::Closed => return Err(ended(&self.id)),
+            Inlet::Missing => {
+                let message = "the command was started without an input";
+                return Err(Refused(Code::Invalid, message.to_owned()));
+            }
+        };
         queue.try_send(input).map_err(|error| match error {
             TrySendError::Full(_) => Refused(
                 Code::TooMany,
@@ -200,6 +211,13 @@ impl Job {
             ),
             TrySendError::Disconnected(_) => ended(&self.id),
         })
+    }
+
+    /// From now on it takes no input; what came before is in the queue.
+    pub(crate) fn close_inlet(&self) {
+        if let Some(running) = &mut lock(&self.shared).running {
+            running.inlet = Inlet::Closed;
+        }
     }
 
     pub(crate) fn wait(&self, due: Due) -> Result<(), Refused> {
@@ -287,7 +305,7 @@ fn worked(running: &Running, still_ms: u64) -> u64 {
     passed.saturating_sub(still_ms.saturating_sub(running.still_ms))
 }
 
-fn ended(id: &str) -> Refused {
+pub(crate) fn ended(id: &str) -> Refused {
     Refused(
         Code::Ended,
         format!("the command {id} has ended, or its input is closed"),

@@ -17,7 +17,7 @@ use longrein_resident::wire::{
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use super::gates::Gates;
-use super::job::{Input, Job, Running};
+use super::job::{Inlet, Input, Job, Running, ended};
 use super::output::{Output, pump};
 use super::{Refused, Server, lock, now_ms, records, thread};
 use crate::measure::memory_kills;
@@ -125,7 +125,10 @@ fn launch(
     }
     let running = Running {
         control: pipes.control.0.try_clone()?,
-        input: pipes.input.is_some().then_some(inputs),
+        inlet: match pipes.input {
+            Some(_) => Inlet::Open(inputs),
+            None => Inlet::Missing,
+        },
         limits,
         begun: Instant::now(),
         still_ms: server.still_ms(),
@@ -214,7 +217,8 @@ fn watch(
     };
     let input_reader = match input {
         Some((from, to)) => {
-            thread("input", move || feed(to, &inputs))?;
+            let fed = Arc::clone(job);
+            thread("input", move || feed(&fed, to, &inputs))?;
             Some(from)
         }
         None => None,
@@ -280,21 +284,33 @@ fn hand_over(control: &UnixStream, order: &Order, input: Option<&PipeReader>) ->
     (&mut &*control).write_all(&bytes[sent..])
 }
 
-/// Writes the app's input as it comes.
-fn feed(mut to: PipeWriter, inputs: &Receiver<Input>) {
-    while let Ok(input) = inputs.recv() {
-        let answer = match to.write_all(&input.bytes) {
-            Ok(()) => Answer::Done,
-            Err(error) => Answer::Refused {
-                code: Code::Ended,
-                message: error.to_string(),
-            },
-        };
-        let is_over = input.end || answer != Answer::Done;
-        input.due.answer(answer, &[]);
+/// Writes the app's input as it comes. Each piece is answered: after the last one the inlet is
+/// closed first, so that none can come in that nobody looks at any more.
+fn feed(job: &Job, mut to: PipeWriter, inputs: &Receiver<Input>) {
+    while let Ok(Input { bytes, end, due }) = inputs.recv() {
+        let written = to.write_all(&bytes);
+        let is_over = end || written.is_err();
         if is_over {
-            return;
+            job.close_inlet();
         }
+        due.answer(
+            match written {
+                Ok(()) => Answer::Done,
+                Err(error) => Answer::Refused {
+                    code: Code::Ended,
+                    message: error.to_string(),
+                },
+            },
+            &[],
+        );
+        if is_over {
+            break;
+        }
+    }
+    drop(to);
+    for late in inputs.try_iter() {
+        let Refused(code, message) = ended(&job.id);
+        late.due.answer(Answer::Refused { code, message }, &[]);
     }
 }
 

@@ -170,27 +170,53 @@ async fn input_reaches_a_command_whole_and_ends() {
     let (session, _incoming) = agent.connect().await;
     let mut reading = start("cat", "wc -c");
     reading.input = true;
-    session.start(reading).await.expect("it starts");
+    within(session.start(reading)).await.expect("it starts");
     let command = session.command("cat");
     within(command.write(&vec![b'x'; 3_000_000], false))
         .await
         .expect("it is read");
     within(command.write(b"!", true)).await.expect("it is read");
     assert_eq!(all(&session, "cat", Stream::Output).await.trim(), "3000001");
-    let refused = command
-        .write(b"more", false)
-        .await
-        .expect_err("it is closed");
-    assert!(
-        matches!(
-            refused,
-            SandboxError::Refused {
-                code: Code::Ended,
-                ..
-            }
-        ),
-        "{refused}"
+    let refused = within(command.write(b"more", false)).await;
+    assert_ended(refused);
+}
+
+fn assert_ended(written: Result<(), SandboxError>) {
+    let refused = written.expect_err("it is read by nobody");
+    let code = match refused {
+        SandboxError::Refused { code, .. } => code,
+        other => panic!("{other}"),
+    };
+    assert_eq!(code, Code::Ended);
+}
+
+#[tokio::test]
+async fn input_that_nobody_reads_any_more_is_refused_and_so_is_what_waits_behind_it() {
+    let agent = Agent::start();
+    let (session, _incoming) = agent.connect().await;
+    let gate = agent.path("gate");
+    let script = format!(
+        "head -c 1 >/dev/null; echo one; while ! [ -e {} ]; do sleep 0.01; done",
+        gate.display()
     );
+    let mut lazy = start("lazy", &script);
+    lazy.input = true;
+    within(session.start(lazy)).await.expect("it starts");
+    let command = session.command("lazy");
+    let large = vec![b'x'; 1_000_000];
+    let mut first = std::pin::pin!(command.write(&large, true));
+    assert!(futures::poll!(&mut first).is_pending());
+    within(session.read("lazy", Stream::Output, 0, true))
+        .await
+        .expect("it reads a byte");
+    // The rest fills the pipe, so this one waits; once a later ask is answered it is there.
+    let mut second = std::pin::pin!(command.write(b"more", false));
+    assert!(futures::poll!(&mut second).is_pending());
+    within(session.state("lazy")).await.expect("it runs");
+    std::fs::write(gate, b"").expect("the gate opens");
+    assert_ended(within(first).await);
+    assert_ended(within(second).await);
+    assert_ended(within(command.write(b"more", false)).await);
 }
 
 #[tokio::test]
