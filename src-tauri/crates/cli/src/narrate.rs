@@ -1,5 +1,6 @@
 //! A run told line by line: one line for each thing that happened.
 
+mod commands;
 mod lines;
 
 use std::collections::HashMap;

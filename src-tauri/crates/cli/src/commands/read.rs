@@ -22,6 +22,8 @@ const STATE_COLUMNS: usize = 15;
 const AGENT_COLUMNS: usize = 12;
 const TIME_COLUMNS: usize = 12;
 const COST_COLUMNS: usize = 8;
+/// The columns of an event's number in a run's story.
+const SEQ_COLUMNS: usize = 6;
 /// The columns of a title where no terminal cuts it.
 const TITLE_COLUMNS: usize = 120;
 /// Runs that are read at once.
@@ -150,9 +152,13 @@ async fn show_run(
     screen.result(&title)?;
     screen.result("")?;
     for row in summary.view.rows() {
+        let mut number = format!("#{}", row.seq);
         for line in narrate::lines_of(row) {
             let line = screen.result_painted(line.tone, &line.text);
-            screen.result(&line)?;
+            let place = screen.result_painted(Tone::Quiet, &text::cell(&number, SEQ_COLUMNS));
+            screen.result(&format!("{place} {line}"))?;
+            // `files`, `diff` and `fork` take it.
+            number.clear();
         }
     }
     tell_panel(&summary.view, screen)?;

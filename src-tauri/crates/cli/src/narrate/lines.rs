@@ -183,6 +183,7 @@ fn side(row: &Row) -> Vec<Line> {
 
 fn action_lines(step: &str, action: &ActionRow) -> Vec<Line> {
     let mut lines = vec![action_line(step, action)];
+    lines.extend(super::commands::lines(action));
     lines.extend(action.said.iter().map(|said| {
         let from = said
             .from

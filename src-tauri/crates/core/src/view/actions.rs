@@ -18,6 +18,7 @@ use super::card::{self, new_action, no_longer_asked, title, waiting};
 use super::rows::new_knot;
 use super::{ROW_TEXT_BYTES, View, shown, words};
 use crate::compile::Content;
+use crate::policy;
 
 /// The most lines of a card that requests to the network may fill; all of them are in the log.
 const REQUESTS_SHOWN: usize = 50;
@@ -147,7 +148,10 @@ impl View {
             } else {
                 ActionState::Succeeded
             };
-            row.result = words::cut(&text, ROW_TEXT_BYTES);
+            row.result = match policy::COMMAND_TOOLS.contains(&row.tool.as_str()) {
+                true => words::ends(&text, ROW_TEXT_BYTES),
+                false => words::cut(&text, ROW_TEXT_BYTES),
+            };
             row.error = finished.error;
             row.trust = finished.trust;
             row.latency_ms = Some(finished.latency_ms);

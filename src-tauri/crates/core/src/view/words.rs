@@ -22,6 +22,21 @@ pub fn cut(text: &str, limit: usize) -> String {
     format!("{}\n… {} more bytes", &text[..end], text.len() - end)
 }
 
+/// Cuts to `limit` bytes in the middle and says so: of what a command said, the end counts most.
+pub fn ends(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let head = text.floor_char_boundary(limit / 2);
+    let tail = text.ceil_char_boundary(text.len() - limit / 2);
+    format!(
+        "{}\n… {} more bytes …\n{}",
+        &text[..head],
+        tail - head,
+        &text[tail..]
+    )
+}
+
 /// How many bytes [`cut`] leaves out.
 pub fn hidden(text: &str, limit: usize) -> u32 {
     let end = text.floor_char_boundary(limit);
@@ -298,6 +313,13 @@ pub(super) fn reduced(refused: Option<&Media>, copy: Option<&Media>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_what_a_command_said_both_ends_are_kept() {
+        assert_eq!(ends("short", 8), "short");
+        assert_eq!(ends("begin éé end", 8), "begi\n… 6 more bytes …\n end");
+        assert_eq!(ends("ééééé", 6), "é\n… 6 more bytes …\né");
+    }
 
     #[test]
     fn limits_are_told_with_their_numbers_and_units() {
