@@ -352,10 +352,10 @@ pub struct BenchSteps {
 /// `bench sandbox`.
 #[derive(Args, Debug)]
 pub struct BenchSandbox {
-    /// The container engine: an address, the path of a socket, or "bubblewrap"; without it the one
-    /// that runs use
-    #[arg(long, value_name = "ENGINE")]
-    pub engine: Option<String>,
+    /// The container engines, one after the other: an address, the path of a socket, or
+    /// "bubblewrap"; without it the one that is configured, or all that there are
+    #[arg(long, value_delimiter = ',', value_name = "ENGINE,…")]
+    pub engine: Vec<String>,
     /// The image; without it the one that ships
     #[arg(long, value_name = "IMAGE")]
     pub image: Option<String>,

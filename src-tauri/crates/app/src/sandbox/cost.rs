@@ -9,6 +9,7 @@ use longrein_protocol::agent::SandboxSettings;
 use longrein_runtime::ports::NoLiveAction;
 use longrein_runtime::world::SnapshotOf;
 use longrein_sandbox::code::{Boxes, Closing, Lease, Make, Station, StationSpec};
+use longrein_sandbox::engine::{Engine, Places};
 use longrein_sandbox::wire::{Limits, Start};
 use longrein_sandbox::{Backing, SandboxError};
 use serde::Serialize;
@@ -19,6 +20,8 @@ use crate::files::Keeper;
 use crate::paths::Paths;
 use crate::{AppError, AppErrorCode, Longrein};
 
+/// How the configuration names a box without an engine.
+const WITHOUT_ENGINE: &str = "bubblewrap";
 /// The command that is timed: what is left is what the box adds.
 const COMMAND: &str = "true";
 /// How often a stopped box is started again.
@@ -75,11 +78,34 @@ pub struct BoxCost {
 }
 
 impl Longrein {
-    /// Measures a box on this machine, in a folder that goes away.
+    /// What boxes can be made of here: the engine that is named, or each that answers at a usual
+    /// place, and bubblewrap.
+    pub async fn box_engines(&self) -> Vec<String> {
+        let said = self.inner.config.get().sandbox.clone();
+        let places = Places::of_environment(said.engine.as_deref());
+        if let Some(named) = said.engine {
+            return vec![named];
+        }
+        let mut engines = Vec::new();
+        for candidate in places.candidates() {
+            if Engine::at(&candidate.address).await.is_ok() {
+                engines.push(candidate.address);
+            }
+        }
+        engines.push(WITHOUT_ENGINE.to_owned());
+        engines
+    }
+
+    /// Measures a box on this machine, in a folder that goes away, and tells what it is about.
     ///
     /// # Errors
     /// When no box can be made here, or a command in it fails.
-    pub async fn box_cost(&self, folder: &Path, wanted: &BoxBench) -> Result<BoxCost, AppError> {
+    pub async fn box_cost(
+        &self,
+        folder: &Path,
+        wanted: &BoxBench,
+        tell: &(dyn Fn(&str) + Sync),
+    ) -> Result<BoxCost, AppError> {
         let said = self.inner.config.get().sandbox.clone();
         let config = SandboxConfig {
             engine: wanted.engine.clone().or(said.engine),
@@ -101,9 +127,10 @@ impl Longrein {
         };
         let sandboxes = Sandboxes::new(&paths, &config);
         let boxes = sandboxes.boxes();
-        let costs = of_boxes(boxes, run, &spec, wanted.commands).await;
+        let costs = of_boxes(boxes, (run, &spec), wanted.commands, tell).await;
         boxes.close(run, Closing::Over).await;
         let mut cost = costs.map_err(|error| failed(&error.to_string()))?;
+        tell("recording files");
         of_snapshots(&paths, run, &mut cost).await?;
         Ok(cost)
     }
@@ -111,19 +138,22 @@ impl Longrein {
 
 async fn of_boxes(
     boxes: &Boxes,
-    run: RunId,
-    spec: &StationSpec,
+    (run, spec): (RunId, &StationSpec),
     commands: u32,
+    tell: &(dyn Fn(&str) + Sync),
 ) -> Result<BoxCost, SandboxError> {
     let made_of = made_of(boxes).await?;
+    tell(&format!("{made_of}: the image, and what it holds"));
     // The image is built, and what it holds is looked at, only once on a machine.
     once(&boxes.station(run, spec.clone()), 0).await?;
     boxes.close(run, Closing::Over).await;
 
+    tell("cold start");
     let station = boxes.station(run, spec.clone());
     let began = Instant::now();
     once(&station, 0).await?;
     let cold_start_ms = since(began);
+    tell("starting again");
     let mut restarts = Vec::with_capacity(RESTARTS);
     for _ in 0..RESTARTS {
         boxes.close(run, Closing::Still).await;
@@ -132,6 +162,7 @@ async fn of_boxes(
         once(&station, 0).await?;
         restarts.push(since(began));
     }
+    tell("commands");
     let station = boxes.station(run, spec.clone());
     let lease = entered(&station).await?;
     let mut times = Vec::with_capacity(commands as usize);
@@ -139,6 +170,8 @@ async fn of_boxes(
         let began = Instant::now();
         command(&lease, number).await?;
         times.push(since(began));
+        // Nobody waits for that in a run.
+        lease.session.command(&name(number)).forget().await?;
     }
     let mut plain = Vec::with_capacity(commands as usize);
     for _ in 0..commands {
@@ -187,7 +220,9 @@ async fn made_of(boxes: &Boxes) -> Result<String, SandboxError> {
 }
 
 async fn once(station: &std::sync::Arc<Station>, number: u32) -> Result<(), SandboxError> {
-    command(&entered(station).await?, number).await
+    let lease = entered(station).await?;
+    command(&lease, number).await?;
+    lease.session.command(&name(number)).forget().await
 }
 
 async fn entered(station: &std::sync::Arc<Station>) -> Result<Lease, SandboxError> {
@@ -197,8 +232,12 @@ async fn entered(station: &std::sync::Arc<Station>) -> Result<Lease, SandboxErro
     })
 }
 
+fn name(number: u32) -> String {
+    format!("bench{number}")
+}
+
 async fn command(lease: &Lease, number: u32) -> Result<(), SandboxError> {
-    let name = format!("bench{number}");
+    let name = name(number);
     let start = Start {
         command: name.clone(),
         program: vec![COMMAND.to_owned()],
@@ -218,8 +257,7 @@ async fn command(lease: &Lease, number: u32) -> Result<(), SandboxError> {
         }),
     };
     lease.session.start(start).await?;
-    lease.session.wait(&name).await?;
-    lease.session.command(&name).forget().await
+    lease.session.wait(&name).await.map(drop)
 }
 
 async fn of_snapshots(paths: &Paths, run: RunId, cost: &mut BoxCost) -> Result<(), AppError> {

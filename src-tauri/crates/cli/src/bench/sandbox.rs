@@ -1,5 +1,8 @@
 //! What a box for commands costs.
 
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
 use longrein_app::{BoxBench, BoxCost};
 
 use super::measure;
@@ -9,30 +12,51 @@ use crate::failure::{Failure, Status};
 use crate::screen::Screen;
 use crate::text;
 
+/// The box that is made of no image.
+const WITHOUT_IMAGE: &str = "bubblewrap";
 const MEGABYTE: f64 = 1_000_000.0;
 
 /// `bench sandbox`.
 pub fn run(context: &Context, bench: BenchSandbox) -> Result<Status, Failure> {
-    let mut screen = context.screen();
+    let screen = context.screen();
     let folder = measure::work_folder(context)?;
-    screen.status("a box, its commands and its files");
-    let wanted = BoxBench {
-        engine: bench.engine,
-        image: bench.image,
-        commands: bench.commands,
-    };
     let runtime = tokio::runtime::Runtime::new().map_err(|error| {
         let message = format!("No threads can be started: {error}.");
         Failure::said(Status::Failed, message, "")
     })?;
-    let cost = runtime.block_on(async {
-        let app = context.open()?;
-        Ok::<_, Failure>(app.box_cost(folder.path(), &wanted).await?)
-    })?;
-    if screen.is_json() {
-        screen.json(&cost)?;
-    } else {
-        tell(&cost, &wanted, &mut screen)?;
+    runtime.block_on(of_engines(context, bench, folder.path(), screen))
+}
+
+/// One after the other, so that none is measured beside another one.
+async fn of_engines(
+    context: &Context,
+    bench: BenchSandbox,
+    folder: &Path,
+    mut screen: Screen,
+) -> Result<Status, Failure> {
+    let app = context.open()?;
+    let engines = match bench.engine.is_empty() {
+        true => app.box_engines().await,
+        false => bench.engine,
+    };
+    let telling = Mutex::new(context.screen());
+    let tell_progress = |what: &str| {
+        let mut screen = telling.lock().unwrap_or_else(PoisonError::into_inner);
+        screen.say(&format!("measuring {what}"));
+    };
+    for (number, engine) in engines.into_iter().enumerate() {
+        let wanted = BoxBench {
+            image: bench.image.clone().filter(|_| engine != WITHOUT_IMAGE),
+            engine: Some(engine),
+            commands: bench.commands,
+        };
+        let place = folder.join(number.to_string());
+        let cost = app.box_cost(&place, &wanted, &tell_progress).await?;
+        if screen.is_json() {
+            screen.json(&cost)?;
+        } else {
+            tell(&cost, &wanted, &mut screen)?;
+        }
     }
     Ok(Status::Done)
 }
@@ -73,7 +97,7 @@ fn tell(cost: &BoxCost, wanted: &BoxBench, screen: &mut Screen) -> Result<(), Fa
         (
             "snapshot, one changed",
             cost.snapshot_changed_ms,
-            String::new(),
+            "after a file was written anew".to_owned(),
         ),
     ] {
         screen.result(format!("{what:<22} {ms:>9.2} ms   {note}").trim_end())?;
