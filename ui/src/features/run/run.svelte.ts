@@ -46,6 +46,8 @@ export class RunModel {
   provisional = $state.raw<{ text: string; thinking: string } | null>(null);
   /** What running actions show of themselves, by the keys of their rows. */
   acting = $state.raw<ReadonlyMap<string, LiveRow>>(new Map());
+  /** What is shown of something that is no action of the run: its box being made ready. */
+  making = $derived([...this.acting.values()].find((live) => live.doing && !this.rows.some((row) => row.key === live.key))?.doing ?? '');
   /** Why the run can't be shown any further. */
   problem = $state.raw<HostError | null>(null);
   /** Actions that wait for an answer, oldest first. */

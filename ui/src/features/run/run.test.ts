@@ -74,6 +74,10 @@ describe('a run on the screen', () => {
     host.send('01JE7', [{ kind: 'acting', actions: [live] }]);
     frame();
     expect(model.acting.get(live.key)).toEqual(live);
+    expect(model.making).toBe('');
+    host.send('01JE7', [{ kind: 'acting', actions: [{ key: 'box', doing: 'building the image', output: '' }] }]);
+    frame();
+    expect(model.making).toBe('building the image');
     host.send('01JE7', [{ kind: 'acting', actions: [] }]);
     frame();
     expect(model.acting.size).toBe(0);
