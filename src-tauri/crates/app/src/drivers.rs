@@ -207,6 +207,7 @@ impl Longrein {
             let first = driver.run().clone();
             drop(driver);
             app.inner.world.close(run, &first).await;
+            app.close_left(run, &first).await;
             app.inner.live.end(run);
             drop(lock);
             app.inner.drivers.with(|driven| driven.driving.remove(&run));

@@ -4,25 +4,30 @@ use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use longrein_core::policy::{COMMAND_TOOLS, is_callable, runs_commands};
+use longrein_core::policy::{COMMAND_TOOLS, is_callable, is_granted, runs_commands};
 use longrein_core::run::{Action, ActionStage, Phase, Run};
 use longrein_protocol::agent::SandboxSettings;
+use longrein_protocol::criterion::Criterion;
+use longrein_protocol::tool::{IndexKind, IndexLine};
 use longrein_protocol::view::RunState;
-use longrein_protocol::{RunId, ToolErrorClass, ToolSpec};
+use longrein_protocol::{ActionId, RunId, ToolErrorClass, ToolSpec};
 use longrein_runtime::ports::{CancellationToken, CommandEnd, Tool, ToolError};
 use longrein_runtime::world::Unavailable;
 use longrein_sandbox::code::{Boxes, BoxesConfig, Closing, CodeConfig, StationSpec, code_tools};
 use longrein_sandbox::engine::Places;
-use longrein_sandbox::{Backing, SandboxError, egress};
+use longrein_sandbox::{SandboxError, egress};
 
 mod cost;
 
 pub use cost::{BoxBench, BoxCost};
 
 use crate::config::SandboxConfig;
+use crate::live::LiveHub;
 use crate::paths::Paths;
 use crate::{Longrein, system};
 
+/// Under which name the making of a box is shown.
+const MAKING: &str = "box";
 /// How much of its hash names an installation.
 const INSTANCE_DIGITS: usize = 16;
 
@@ -65,8 +70,8 @@ impl Sandboxes {
         &self.boxes
     }
 
-    /// The tools of a run that run commands; none where its agent is granted none. Programs call the
-    /// others, which are given.
+    /// The tools of a run that run commands; none where its agent is granted none, or where no box
+    /// can be made for them. Programs call the others, which are given.
     ///
     /// # Errors
     /// When an engine is named and does not answer: the person has to see to it.
@@ -74,37 +79,41 @@ impl Sandboxes {
         &self,
         run: &Run,
         others: &[ToolSpec],
-    ) -> Result<Vec<Arc<dyn Tool>>, Unavailable> {
+        live: &LiveHub,
+    ) -> Result<Commands, Unavailable> {
         let (Some(agent), Some(id)) = (run.agent(), run.id) else {
-            return Ok(Vec::new());
+            return Ok(Commands::default());
         };
         if !runs_commands(&agent.tools.allow) {
-            return Ok(Vec::new());
+            return Ok(Commands::default());
         }
         let root = run.created.as_ref().and_then(|created| created.root);
         self.trees()
             .entry(root.unwrap_or(id))
             .or_default()
             .insert(id);
-        let backing = self.boxes.backing().await.map_err(|error| Unavailable {
+        self.boxes.backing().await.map_err(|error| Unavailable {
             message: crate::error::sentence(&error.to_string()),
             remedy: "Start the engine, or name another one under [sandbox] in config.toml; see: longrein doctor"
                 .to_owned(),
         })?;
-        let off = match &backing {
-            Backing::Nothing(nothing) => {
-                tracing::warn!("{nothing}");
-                Some(nothing.to_string())
-            }
-            _ => None,
-        };
-        let hosts = !agent.sandbox.hosts.is_empty();
-        Ok(code_tools(&CodeConfig {
-            station: self.boxes.station(id, spec(run)),
-            egress: hosts && matches!(backing, Backing::Engine(_)),
-            off,
-            package: package(others),
-        }))
+        let spec = spec(run);
+        // The making of a box is no action: what it shows has a name of its own.
+        let shown = live.action(id, ActionId(MAKING.to_owned()));
+        if let Err(error) = self.boxes.ready(&spec, &*shown).await {
+            tracing::warn!(run = %id, %error, "commands are off");
+            return Ok(Commands {
+                tools: Vec::new(),
+                off: Some(Off::of(&agent.tools.allow, &error)),
+            });
+        }
+        Ok(Commands {
+            tools: code_tools(&CodeConfig {
+                station: self.boxes.station(id, spec),
+                package: package(others),
+            }),
+            off: None,
+        })
     }
 
     /// Runs a command of a check.
@@ -130,17 +139,9 @@ impl Sandboxes {
             .await
     }
 
-    /// Lets the boxes of a run tree go, as its first run stands.
+    /// Lets the boxes of a run tree go that this process entered, as its first run stands.
     pub(crate) async fn close(&self, tree: RunId, first: &Run) {
-        let started = |action: &Action| action.stage == ActionStage::Started;
-        let how = match first.phase {
-            Phase::Finished(_) | Phase::Cancelled => Closing::Over,
-            Phase::Paused | Phase::HandedOff { .. } if !first.actions.iter().any(started) => {
-                Closing::Still
-            }
-            // A command that is on its way is found again when the run is taken up.
-            _ => Closing::LetGo,
-        };
+        let how = closing(first);
         let runs = self.trees().remove(&tree);
         for run in runs.into_iter().flatten() {
             self.boxes.close(run, how).await;
@@ -153,6 +154,70 @@ impl Sandboxes {
     }
 }
 
+/// How the boxes of a run tree are let go.
+fn closing(first: &Run) -> Closing {
+    let started = |action: &Action| action.stage == ActionStage::Started;
+    match first.phase {
+        Phase::Finished(_) | Phase::Cancelled => Closing::Over,
+        Phase::Paused | Phase::HandedOff { .. } if !first.actions.iter().any(started) => {
+            Closing::Still
+        }
+        // A command that is on its way is found again when the run is taken up.
+        _ => Closing::LetGo,
+    }
+}
+
+/// The tools of a run that run commands.
+#[derive(Default)]
+pub(crate) struct Commands {
+    /// What is offered.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Why nothing is, though the agent is granted it.
+    pub off: Option<Off>,
+}
+
+/// Why commands are off.
+pub(crate) struct Off {
+    tools: String,
+    why: String,
+}
+
+impl Off {
+    fn of(allow: &[String], error: &SandboxError) -> Self {
+        let granted = |tool: &&&str| is_granted(allow, tool, None);
+        let tools: Vec<&str> = COMMAND_TOOLS.iter().filter(granted).copied().collect();
+        Self {
+            tools: tools.join(", "),
+            why: error.to_string().trim_end_matches('.').to_owned(),
+        }
+    }
+
+    /// For the person.
+    pub(crate) fn note(&self) -> String {
+        let Self { tools, why } = self;
+        format!(
+            "Off in this run: {tools}. {}. See: longrein doctor",
+            sentence_of(why)
+        )
+    }
+
+    /// For the model.
+    pub(crate) fn line(&self) -> IndexLine {
+        let why = &self.why;
+        IndexLine {
+            kind: IndexKind::Off,
+            name: self.tools.clone(),
+            text: format!("do without, and say so where it matters; {why}"),
+        }
+    }
+}
+
+fn sentence_of(words: &str) -> String {
+    crate::error::sentence(words)
+        .trim_end_matches('.')
+        .to_owned()
+}
+
 /// The tools that programs call, as a package; nothing where there are none.
 fn package(others: &[ToolSpec]) -> Vec<(String, String)> {
     if !others.iter().any(|spec| is_callable(&spec.name)) {
@@ -160,6 +225,14 @@ fn package(others: &[ToolSpec]) -> Vec<(String, String)> {
     }
     let files = longrein_tools::code::python_package(others).into_iter();
     files.map(|file| (file.path, file.text)).collect()
+}
+
+/// Whether a run's agent, and with it its children, may run commands or have them run.
+fn may_have_boxes(run: &Run) -> bool {
+    run.agent().is_some_and(|agent| {
+        let checks = |criterion: &Criterion| matches!(criterion, Criterion::Command(_));
+        runs_commands(&agent.tools.allow) || agent.done_when.iter().any(checks)
+    })
 }
 
 fn spec(run: &Run) -> StationSpec {
@@ -207,6 +280,36 @@ impl Longrein {
             }
         }
         Ok(())
+    }
+
+    /// Ends what is left of the boxes of a run tree, as its first run stands, whichever process made
+    /// them: who ends a run may never have entered its box. The tree is driven by whoever calls this.
+    pub(crate) async fn close_left(&self, tree: RunId, first: &Run) {
+        let how = closing(first);
+        let boxes = self.inner.world.sandboxes().boxes();
+        if how == Closing::LetGo || !may_have_boxes(first) || !boxes.config().folder.exists() {
+            return;
+        }
+        let left = boxes.left().await.unwrap_or_else(|error| {
+            tracing::warn!(run = %tree, %error, "boxes of a run can't be looked for");
+            HashSet::new()
+        });
+        for left in left {
+            let Ok(run) = left.parse::<RunId>() else {
+                continue;
+            };
+            // A run that is not known any more is reaped at the next start.
+            if self.inner.store.tree_of(run).await.ok() != Some(tree) {
+                continue;
+            }
+            let closed = match how {
+                Closing::Over => boxes.remove_left(&left).await,
+                _ => boxes.stop_left(run).await,
+            };
+            if let Err(error) = closed {
+                tracing::warn!(%run, %error, "the box of a run can't be let go");
+            }
+        }
     }
 
     /// Whether nothing that runs or ran in the box of a run is needed any more.

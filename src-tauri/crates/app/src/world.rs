@@ -319,9 +319,14 @@ impl World for AppWorld {
             granted.extend(of_server.into_iter().filter_map(placed));
         }
         let others: Vec<ToolSpec> = granted.iter().map(|(.., spec)| spec.clone()).collect();
-        for tool in self.sandboxes.tools(run, &others).await? {
+        let commands = self.sandboxes.tools(run, &others, &self.live).await?;
+        for tool in commands.tools {
             built_in.push(tool.spec().name.clone());
             granted.extend(placed(tool));
+        }
+        if let Some(off) = commands.off {
+            notes.push(off.note());
+            lines.push(off.line());
         }
         notes.extend(granted::idle_grants(&agent.tools.allow, &granted));
         notes.extend(mcp::shadows(&offered, &built_in));

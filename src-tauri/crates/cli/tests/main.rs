@@ -36,4 +36,5 @@ mod support;
 mod taking_up;
 mod terminal;
 mod waiting;
+mod without_an_engine;
 mod wrong_input;

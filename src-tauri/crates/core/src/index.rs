@@ -18,7 +18,7 @@ pub const INDEX_CHARS: usize = 12_000;
 pub fn text(lines: &[IndexLine]) -> String {
     let mut text = String::new();
     let mut left = INDEX_CHARS;
-    for kind in [IndexKind::Server, IndexKind::Skill] {
+    for kind in [IndexKind::Off, IndexKind::Server, IndexKind::Skill] {
         let mut hidden = 0_usize;
         let mut listed = String::new();
         for line in lines.iter().filter(|line| line.kind == kind) {
@@ -47,6 +47,7 @@ pub fn text(lines: &[IndexLine]) -> String {
 
 fn heading(kind: IndexKind) -> &'static str {
     match kind {
+        IndexKind::Off => "Tools that are off on this machine:",
         IndexKind::Server => "Servers with more tools than are listed as tools:",
         IndexKind::Skill => {
             "Skills: how such work is done here. load_skill gives the whole of one; load what the \
@@ -92,17 +93,19 @@ mod tests {
     }
 
     #[test]
-    fn servers_stand_before_skills_each_in_its_order_and_in_one_line() {
+    fn what_is_off_stands_first_and_servers_before_skills_each_in_its_order_and_in_one_line() {
         let lines = [
             line(IndexKind::Skill, "research-page", "Builds\na page."),
             line(IndexKind::Server, "lab", "9 tools, such as weigh\r\n\tmix"),
             line(IndexKind::Server, "arm", "12 tools"),
+            line(IndexKind::Off, "run_command", "no box"),
         ];
         let text = text(&lines);
         let listed: Vec<&str> = text.lines().filter(|line| line.starts_with("- ")).collect();
         assert_eq!(
             listed,
             [
+                "- run_command: no box",
                 "- lab: 9 tools, such as weigh mix",
                 "- arm: 12 tools",
                 "- research-page: Builds a page."

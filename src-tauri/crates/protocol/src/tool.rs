@@ -171,6 +171,8 @@ pub enum IndexKind {
     Server,
     /// A skill whose body is not in the request.
     Skill,
+    /// Tools that the agent is granted and that can't be had here, with the reason.
+    Off,
 }
 
 impl ToolSpec {

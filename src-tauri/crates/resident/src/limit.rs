@@ -1,8 +1,4 @@
-//! Limits that a process carries with it, and the program that runs under them.
-
-use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+//! Limits that a process carries with it.
 
 use longrein_resident::wire::Limits;
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -32,19 +28,4 @@ fn lower(resource: Resource, to: u64) -> Result<(), Failure> {
         maximum: Some(to),
     };
     setrlimit(resource, limit).trying(|| format!("limiting {resource:?} to {to}"))
-}
-
-/// `limit LIMITS PROGRAM [ARGUMENT…]`, with the limits as JSON: for a box whose door is another
-/// program, so that the limits do not bind the door.
-pub(crate) fn main(arguments: &[OsString]) -> Result<(), Failure> {
-    const USAGE: &str = "limit LIMITS PROGRAM [ARGUMENT…]";
-    let [limits, program, rest @ ..] = arguments else {
-        return Err(Failure::Usage(USAGE));
-    };
-    let limits = limits
-        .to_str()
-        .and_then(|json| serde_json::from_str(json).ok());
-    set(&limits.ok_or(Failure::Usage(USAGE))?)?;
-    let error = Command::new(program).args(rest).exec();
-    Err(error).trying(|| format!("starting {}", program.display()))
 }

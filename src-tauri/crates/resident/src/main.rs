@@ -3,13 +3,19 @@
 //! - `serve`: process 1 of the container. Starts commands, keeps their output and receipts.
 //! - `relay`: what an exec starts; carries frames between the app and `serve`.
 //! - `supervise`: the parent of one command, so that whatever it starts stays its descendant.
+//! - `inside`: process 1 of a box that another program makes around one command.
 //! - `halt`: stops all of the commands' user at once, or lets it go on.
-//! - `limit`: sets limits for itself and becomes the given program.
 //! - `put`, `get`: a file in or out, with the rights of whoever starts them.
 //! - `measure`: says what holds here, as JSON.
 
 #[cfg(target_os = "linux")]
+mod door;
+#[cfg(target_os = "linux")]
 mod halt;
+#[cfg(target_os = "linux")]
+mod handing;
+#[cfg(target_os = "linux")]
+mod inside;
 #[cfg(target_os = "linux")]
 mod limit;
 #[cfg(target_os = "linux")]
@@ -27,6 +33,9 @@ mod tree;
 
 use std::process::ExitCode;
 
+/// Where programs find the way to the network. Both spellings: they know one or the other.
+#[cfg(target_os = "linux")]
+const PROXY_VARIABLES: [&str; 4] = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"];
 /// The status of a call that is wrong in itself.
 const USAGE: u8 = 2;
 
@@ -40,12 +49,12 @@ fn main() -> ExitCode {
         Some("relay") => relay::main(&rest),
         Some("supervise") => supervise::main(),
         Some("halt") => halt::main(&rest),
-        Some("limit") => limit::main(&rest),
+        Some("inside") => inside::main(),
         Some("put") => transfer::put(&rest),
         Some("get") => transfer::get(&rest),
         Some("measure") => measure::main(&rest),
         _ => Err(Failure::Usage(
-            "serve | relay | supervise | halt | limit | put | get | measure",
+            "serve | relay | supervise | inside | halt | put | get | measure",
         )),
     };
     match outcome {

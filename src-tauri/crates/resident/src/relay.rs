@@ -2,8 +2,10 @@
 //! carries; when either side ends, it ends, and the commands go on.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -31,7 +33,12 @@ pub(crate) fn main(arguments: &[OsString]) -> Result<(), Failure> {
         let _ = carry(&mut io::stdin().lock(), &mut to);
         let _ = agent.shutdown(Shutdown::Both);
     });
-    carry(&mut &reading, &mut io::stdout().lock()).trying(|| "carrying to the app".to_owned())
+    // The pipe itself: the standard output would break each piece up at its last end of a line.
+    let output = io::stdout().as_fd().try_clone_to_owned();
+    let mut output = output
+        .map(File::from)
+        .trying(|| "taking the pipe".to_owned())?;
+    carry(&mut &reading, &mut output).trying(|| "carrying to the app".to_owned())
 }
 
 fn connected(socket: &Path) -> Result<UnixStream, Failure> {

@@ -3,10 +3,12 @@
 //!
 //! Its standard input is a socket to the agent; its output streams are the command's. It is a
 //! process of its own, since a group or a session can be left and descent can't.
+//!
+//! Where a door makes the command's box, what starts the command stands inside of it
+//! ([`crate::inside`]); this one starts the door, and passes on what is reported from inside.
 
 use std::collections::BTreeSet;
-use std::io::{self, IoSliceMut, Read, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -14,20 +16,13 @@ use std::process::{Command, Stdio};
 
 use longrein_resident::wire::Limits;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Pid, Signal, WaitStatus, kill_process_group, set_child_subreaper};
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Trying, limit, tree};
+use crate::door::Door;
+use crate::{Failure, Trying, handing, limit, tree};
 
-/// The most bytes of what the agent sends first: a command with its environment.
-const ORDER_MAX_BYTES: usize = 600 * 1024;
-
-/// How many bytes say how long the order is.
-pub(crate) const ORDER_LENGTH_BYTES: usize = 4;
-
-/// What to start: its length as `u32`, big-endian, and JSON; with the first byte comes the
-/// command's input, if it has one.
+/// What to start, as [`handing`] hands it over, with the command's input if it has one.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) program: Vec<String>,
@@ -37,6 +32,12 @@ pub(crate) struct Order {
     pub(crate) user: Option<(u32, u32)>,
     /// Set here, unless another program stands between and sets them.
     pub(crate) limits: Option<Limits>,
+    /// Where the socket lies that leads to the network, for who is inside of a door.
+    #[serde(default)]
+    pub(crate) network: Option<std::path::PathBuf>,
+    /// What is started inside, where `program` is a door.
+    #[serde(default)]
+    pub(crate) inside: Option<Box<Order>>,
 }
 
 /// What a supervisor says, each a line of JSON.
@@ -68,11 +69,18 @@ pub(crate) fn main() -> Result<(), Failure> {
     signal_hook::low_level::pipe::register(signal_hook::consts::SIGCHLD, wake)
         .trying(|| "listening for the end".to_owned())?;
     let control = control()?;
-    let (order, input) = ordered(&control).trying(|| "reading the order".to_owned())?;
+    let (order, files) = handing::taken(&control).trying(|| "reading the order".to_owned())?;
+    let input = files.into_iter().next();
     // The agent may be killed for its memory last: all else here is of less use.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-    let leader = match started(&order, input) {
-        Ok(leader) => leader,
+    let started = match &order.inside {
+        None => started(&order, input).map(|leader| (leader, None)),
+        Some(inside) => {
+            Door::open(&order, inside, input).map(|(leader, door)| (leader, Some(door)))
+        }
+    };
+    let (leader, door) = match started {
+        Ok(started) => started,
         Err(NotStarted(why)) => return say(&control, &Report::NotStarted { why }),
     };
     // The streams end when the last process of the command ends, so they are not held here.
@@ -80,18 +88,18 @@ pub(crate) fn main() -> Result<(), Failure> {
     let nothing = nothing.trying(|| "opening /dev/null".to_owned())?;
     rustix::stdio::dup2_stdout(&nothing).trying(|| "closing the output".to_owned())?;
     rustix::stdio::dup2_stderr(&nothing).trying(|| "closing the errors".to_owned())?;
-    watch(&control, &ended, leader, order.user)
+    watch(&control, &ended, leader, order.user, door)
 }
 
 /// Standard input as a socket.
-fn control() -> Result<UnixStream, Failure> {
+pub(crate) fn control() -> Result<UnixStream, Failure> {
     let input = io::stdin().as_fd().try_clone_to_owned();
     input
         .map(UnixStream::from)
         .trying(|| "taking the control socket".to_owned())
 }
 
-fn say(control: &UnixStream, report: &Report) -> Result<(), Failure> {
+pub(crate) fn say(control: &UnixStream, report: &Report) -> Result<(), Failure> {
     let mut line = serde_json::to_vec(report)
         .map_err(io::Error::from)
         .trying(|| "reporting".to_owned())?;
@@ -101,33 +109,20 @@ fn say(control: &UnixStream, report: &Report) -> Result<(), Failure> {
         .trying(|| "reporting".to_owned())
 }
 
-/// Reads the order, and what comes with its first bytes. No byte more: a word may follow at once.
-fn ordered(control: &UnixStream) -> io::Result<(Order, Option<OwnedFd>)> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let mut length = [0; ORDER_LENGTH_BYTES];
-    let first = recvmsg(
-        control,
-        &mut [IoSliceMut::new(&mut length)],
-        &mut ancillary,
-        RecvFlags::CMSG_CLOEXEC,
-    )?;
-    let input = ancillary.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut files) => files.next(),
-        _ => None,
-    });
-    (&mut &*control).read_exact(&mut length[first.bytes..])?;
-    let length = u32::from_be_bytes(length) as usize;
-    if length > ORDER_MAX_BYTES {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let mut order = vec![0; length];
-    (&mut &*control).read_exact(&mut order)?;
-    Ok((serde_json::from_slice(&order)?, input))
-}
-
 /// Starts the command; an error is what its receipt says.
 fn started(order: &Order, input: Option<OwnedFd>) -> Result<Pid, NotStarted> {
+    let (output, error) = (Stdio::inherit(), Stdio::inherit());
+    started_with(
+        order,
+        (input.map_or_else(Stdio::null, Stdio::from), output, error),
+    )
+}
+
+/// The same with these as its input, its output and its errors.
+pub(crate) fn started_with(
+    order: &Order,
+    (input, output, error): (Stdio, Stdio, Stdio),
+) -> Result<Pid, NotStarted> {
     let [program, arguments @ ..] = order.program.as_slice() else {
         return Err(NotStarted("no program is named".to_owned()));
     };
@@ -140,9 +135,9 @@ fn started(order: &Order, input: Option<OwnedFd>) -> Result<Pid, NotStarted> {
         .env_clear()
         .envs(&order.environment)
         .process_group(0)
-        .stdin(input.map_or_else(Stdio::null, Stdio::from))
-        .stdout(Stdio::inherit())
-        .stderr(Stdio::inherit());
+        .stdin(input)
+        .stdout(output)
+        .stderr(error);
     if let Some(directory) = &order.directory {
         command.current_dir(directory);
     }
@@ -159,16 +154,16 @@ fn started(order: &Order, input: Option<OwnedFd>) -> Result<Pid, NotStarted> {
 }
 
 /// What a receipt says of a command that never ran.
-struct NotStarted(String);
+pub(crate) struct NotStarted(pub(crate) String);
 
 /// The command's own process, and how it ended once it has.
-struct Leader {
-    pid: Pid,
-    end: Option<(Option<i32>, Option<i32>)>,
+pub(crate) struct Leader {
+    pub(crate) pid: Pid,
+    pub(crate) end: Option<(Option<i32>, Option<i32>)>,
 }
 
 impl Leader {
-    fn note(&mut self, pid: Pid, status: WaitStatus) {
+    pub(crate) fn note(&mut self, pid: Pid, status: WaitStatus) {
         if pid == self.pid {
             self.end = Some((status.exit_status(), status.terminating_signal()));
         }
@@ -181,6 +176,7 @@ fn watch(
     ended: &UnixStream,
     leader: Pid,
     user: Option<(u32, u32)>,
+    door: Option<Door>,
 ) -> Result<(), Failure> {
     let mut leader = Leader {
         pid: leader,
@@ -203,8 +199,14 @@ fn watch(
         is_told = has_word && hear(control, leader.pid);
     }
     let by_itself = leader.end;
-    if let Some((status, signal)) = by_itself {
-        say(control, &Report::Ended { status, signal })?;
+    let mut of_inside = 0;
+    if let Some(end) = by_itself {
+        let (told, left_behind) = match door {
+            None => (ended_so(end), 0),
+            Some(door) => door.told(end),
+        };
+        of_inside = left_behind;
+        say(control, &told)?;
     }
     let mut halted = Halted::of(user);
     let (killed, all) = tree::kill_descendants(
@@ -213,11 +215,20 @@ fn watch(
         |pid, status| leader.note(pid, status),
     );
     halted.go_on();
-    if let (None, Some((status, signal))) = (by_itself, leader.end) {
-        say(control, &Report::Ended { status, signal })?;
+    if let (None, Some(end)) = (by_itself, leader.end) {
+        say(control, &ended_so(end))?;
     }
-    let left_behind = if by_itself.is_some() { killed } else { 0 };
+    let left_behind = if by_itself.is_some() {
+        killed + of_inside
+    } else {
+        0
+    };
     say(control, &Report::Gone { left_behind, all })
+}
+
+/// What is said of a process that has ended.
+pub(crate) fn ended_so((status, signal): (Option<i32>, Option<i32>)) -> Report {
+    Report::Ended { status, signal }
 }
 
 /// Takes one word of the agent; true when it wants an end, or is gone itself.

@@ -84,11 +84,25 @@ fn signal(pids: &BTreeSet<i32>, signal: Signal) {
     }
 }
 
-/// Reaps every child that has ended, and tells of each.
-pub(crate) fn reap(mut tell: impl FnMut(Pid, rustix::process::WaitStatus)) {
-    while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
-        tell(pid, status);
+/// Reaps every child that has ended, and tells of each; says whether one may be left.
+pub(crate) fn reap(mut tell: impl FnMut(Pid, rustix::process::WaitStatus)) -> bool {
+    loop {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) => tell(pid, status),
+            Err(rustix::io::Errno::CHILD) => return false,
+            Ok(None) | Err(_) => return true,
+        }
     }
+}
+
+/// How many living processes there are beside this one: where it is process 1, what is left inside.
+pub(crate) fn others() -> u32 {
+    let this = getpid().as_raw_nonzero().get();
+    let all = processes().unwrap_or_default();
+    let living = all
+        .iter()
+        .filter(|(pid, one)| **pid != this && !one.is_dead);
+    u32::try_from(living.count()).unwrap_or(u32::MAX)
 }
 
 /// Kills all descendants of this process but those below `spared`, and says how many it found
@@ -99,6 +113,11 @@ pub(crate) fn kill_descendants(
     mut tell: impl FnMut(Pid, rustix::process::WaitStatus),
 ) -> (u32, bool) {
     let this = getpid().as_raw_nonzero().get();
+    // Whoever adopts orphans and has no child has no descendant; most commands leave nothing, and
+    // there may be many processes to look through.
+    if !reap(&mut tell) {
+        return (0, true);
+    }
     let mut killed = BTreeSet::new();
     for _ in 0..PASSES {
         let Ok(mut found) = descendants(this, spared) else {

@@ -1,6 +1,10 @@
 //! The box without an engine: each command in a bubblewrap of its own, on Linux. The resident
 //! agent stands outside of it, so that receipts are out of reach and commands outlive the app here
 //! too. What it does not hold, [`Bubblewrap::lacks`] says.
+//!
+//! As root, commands are somebody else, who may not come to where the run's folders lie. Then the
+//! agent itself stands in a bubblewrap that hides nothing and shows those folders at a place that
+//! everybody comes to.
 
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -10,7 +14,7 @@ use std::time::{Duration, Instant};
 use longrein_resident::wire::{LOCK, Limits, SOCKET, Setup};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use tokio::net::UnixStream;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use crate::container::{COMMAND_USER, WORKSPACE};
 use crate::session::{Incoming, Session};
@@ -32,6 +36,8 @@ const IDLE_LIMIT_MS: u64 = 300_000;
 const RECEIPTS: &str = "receipts";
 /// The folder of sockets there.
 const SOCKETS: &str = "run";
+/// Where a hall shows what commands need: a folder that each system has and that is meant for such.
+const HALL: &str = "/mnt";
 /// What of the system programs need to run; what is not there is left out.
 const SYSTEM: [&str; 10] = [
     "/usr",
@@ -129,12 +135,11 @@ impl Bubblewrap {
     }
 
     /// What it does not hold, for `doctor` and for the person who starts an agent with it.
-    pub fn lacks() -> [BubblewrapLack; 4] {
+    pub fn lacks() -> [BubblewrapLack; 3] {
         [
             "memory is limited for each process, and not for all of them together",
             "processor time is not limited",
             "calls of the kernel are not filtered",
-            "commands have no way to the network, not even to listed hosts",
         ]
         .map(|what| BubblewrapLack { what })
     }
@@ -160,8 +165,8 @@ impl Bubblewrap {
         let stream = match connected(&socket).await {
             Ok(stream) => stream,
             Err(_) => {
-                self.start(spec)?;
-                listening(&socket).await?
+                let started = self.start(spec)?;
+                listening(&socket, started).await?
             }
         };
         let (reader, writer) = stream.into_split();
@@ -174,53 +179,96 @@ impl Bubblewrap {
     /// # Errors
     /// When the agent is there and does not answer.
     pub async fn stop(state: &Path) -> Result<(), SandboxError> {
-        let socket = state.join(RECEIPTS).join(SOCKET);
-        let Ok(stream) = connected(&socket).await else {
-            return Ok(());
-        };
-        let (reader, writer) = stream.into_split();
-        let (session, _incoming) = Session::open(reader, writer).await?;
-        session.stop().await?;
-        gone(&state.join(RECEIPTS)).await
+        let receipts = state.join(RECEIPTS);
+        let begun = Instant::now();
+        loop {
+            match connected(&receipts.join(SOCKET)).await {
+                Ok(stream) => {
+                    if let Err(error) = told_to_end(stream).await {
+                        // An agent of another version, or one that hangs, is ended all the same;
+                        // what it runs ends with it.
+                        tracing::warn!(%error, "an agent does not end by a word");
+                        kill_holder(&receipts)?;
+                    }
+                    return gone(&receipts).await;
+                }
+                // Held, the folder has an agent that does not listen yet, or does no more.
+                Err(_) if is_held(&receipts)? && begun.elapsed() < LISTEN_LIMIT => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                Err(_) => return gone(&receipts).await,
+            }
+        }
     }
 
     /// Starts an agent that outlives this process. It ends by itself when nobody needs it.
-    fn start(&self, spec: &BubblewrapSpec) -> Result<(), SandboxError> {
+    fn start(&self, spec: &BubblewrapSpec) -> Result<Started, SandboxError> {
         let agent = resident::put(&spec.shared)?;
-        std::fs::create_dir_all(&spec.state).map_err(SandboxError::file(&spec.state))?;
         let run = spec.state.join(SOCKETS);
+        std::fs::create_dir_all(&run).map_err(SandboxError::file(&run))?;
         let is_root = rustix::process::geteuid().is_root();
-        if is_root {
-            reachable(&spec.workspace)?;
-            reachable(&spec.state)?;
-        }
+        let seen = Seen {
+            workspace: spec.workspace.clone(),
+            run,
+            agent: agent.clone(),
+        };
+        let closed = seen.all().into_iter().find_map(closed_to_others);
+        let closed = closed.filter(|_| is_root);
+        let (hall, seen) = match closed {
+            Some(_) => {
+                let shown = seen.shown();
+                (self.hall(&seen, &shown), shown)
+            }
+            None => (Vec::new(), seen),
+        };
         let setup = Setup {
             state: spec.state.join(RECEIPTS),
-            run: run.clone(),
+            run: seen.run.clone(),
             run_inside: crate::container::RUN.into(),
             // As root, the agent starts commands as somebody else; as anybody else it can't.
             user: is_root.then_some(COMMAND_USER),
-            door: self.door(spec, &agent, &run),
+            door: self.door(spec, &seen),
             idle_limit_ms: IDLE_LIMIT_MS,
         };
         let setup = serde_json::to_string(&setup).map_err(|error| SandboxError::File {
             path: spec.state.clone(),
             error: error.into(),
         })?;
-        let started = Command::new(&agent)
-            .arg("serve")
-            .arg(setup)
+        let mut words = hall;
+        words.extend([agent.display().to_string(), "serve".to_owned(), setup]);
+        let started = Command::new(&words[0])
+            .args(&words[1..])
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
-        started.map(drop).map_err(SandboxError::file(agent))
+        Ok(Started {
+            process: started.map_err(SandboxError::file(agent))?,
+            closed,
+        })
+    }
+
+    /// What stands before the agent where commands could not come to what they need: nothing is
+    /// hidden from the agent, and what they need is shown where everybody comes to.
+    fn hall(&self, from: &Seen, to: &Seen) -> Vec<String> {
+        let mut hall = vec![self.program.display().to_string()];
+        let mut add = |words: &[&str]| hall.extend(words.iter().map(|word| (*word).to_owned()));
+        // It keeps its rights: it starts commands as somebody else, and ends them.
+        add(&["--dev-bind", "/", "/", "--cap-add", "ALL", "--tmpfs", HALL]);
+        for (way, (from, to)) in ["--bind", "--bind", "--ro-bind"]
+            .into_iter()
+            .zip(from.all().into_iter().zip(to.all()))
+        {
+            add(&[way, &from.display().to_string(), &to.display().to_string()]);
+        }
+        add(&["--"]);
+        hall
     }
 
     /// What stands before each command.
-    fn door(&self, spec: &BubblewrapSpec, agent: &Path, run: &Path) -> Vec<String> {
+    fn door(&self, spec: &BubblewrapSpec, seen: &Seen) -> Vec<String> {
         let mut door = vec![self.program.display().to_string()];
         let mut add = |words: &[&str]| door.extend(words.iter().map(|word| (*word).to_owned()));
         add(&[
@@ -228,6 +276,9 @@ impl Bubblewrap {
             "--unshare-user",
             "--disable-userns",
             "--die-with-parent",
+            // The agent has a part of its own for that: it ends when the command does, and says
+            // what the command left.
+            "--as-pid-1",
         ]);
         add(&[
             "--new-session",
@@ -250,35 +301,57 @@ impl Bubblewrap {
         };
         add(&["--proc", "/proc", "--dev", "/dev"]);
         add(&["--size", &spec.tmp_bytes.to_string(), "--tmpfs", "/tmp"]);
-        add(&[workspace, &spec.workspace.display().to_string(), WORKSPACE]);
-        add(&["--ro-bind", &agent.display().to_string(), resident::INSIDE]);
-        add(&[
-            "--ro-bind",
-            &run.display().to_string(),
-            crate::container::RUN,
-        ]);
+        for (way, from, to) in [
+            (workspace, &seen.workspace, WORKSPACE),
+            ("--ro-bind", &seen.agent, resident::INSIDE),
+            ("--ro-bind", &seen.run, crate::container::RUN),
+        ] {
+            add(&[way, &from.display().to_string(), to]);
+        }
         add(&["--remount-ro", "/"]);
         door
     }
 }
 
-/// As root, commands are somebody else, who must be able to come to their workspace.
-fn reachable(path: &Path) -> Result<(), SandboxError> {
+/// Where commands find what they need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Seen {
+    workspace: PathBuf,
+    run: PathBuf,
+    agent: PathBuf,
+}
+
+impl Seen {
+    fn all(&self) -> [&Path; 3] {
+        [&self.workspace, &self.run, &self.agent]
+    }
+
+    /// The same, shown by a hall.
+    fn shown(&self) -> Self {
+        let hall = Path::new(HALL);
+        Self {
+            workspace: hall.join("workspace"),
+            run: hall.join("run"),
+            agent: hall.join("resident"),
+        }
+    }
+}
+
+/// An agent that was started, or what stands before it.
+struct Started {
+    process: Child,
+    /// The folder for whose sake something stands before it.
+    closed: Option<PathBuf>,
+}
+
+/// The folder on the way to a path that whoever has no rights of their own can't pass.
+fn closed_to_others(path: &Path) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let closed = path.ancestors().skip(1).find(|folder| {
         let metadata = std::fs::metadata(folder);
-        metadata.is_ok_and(|metadata| metadata.permissions().mode() & 0o001 == 0)
+        !metadata.is_ok_and(|metadata| metadata.permissions().mode() & 0o001 != 0)
     });
-    match closed {
-        None => Ok(()),
-        Some(folder) => Err(SandboxError::Unusable {
-            why: format!(
-                "as root, bubblewrap runs commands as another user, who can't enter {}; use \
-                 Podman or Docker, or don't be root",
-                folder.display()
-            ),
-        }),
-    }
+    closed.map(Path::to_owned)
 }
 
 /// Connects to a socket whose path may be longer than a socket's address: the kernel takes it for
@@ -293,13 +366,60 @@ async fn connected(socket: &Path) -> std::io::Result<UnixStream> {
     UnixStream::connect(short.join(name)).await
 }
 
+async fn told_to_end(stream: UnixStream) -> Result<(), SandboxError> {
+    let (reader, writer) = stream.into_split();
+    let (session, _incoming) = Session::open(reader, writer).await?;
+    session.stop().await
+}
+
+/// Kills the process that holds a folder, if there is one: the system lists who holds which file.
+fn kill_holder(receipts: &Path) -> Result<(), SandboxError> {
+    use std::os::unix::fs::MetadataExt;
+    let Some(lock) = lock(receipts)? else {
+        return Ok(());
+    };
+    let locks = Path::new("/proc/locks");
+    let held = std::fs::read_to_string(locks).map_err(SandboxError::file(locks))?;
+    let inode = lock.metadata().map_err(SandboxError::file(receipts))?.ino();
+    for line in held.lines() {
+        // As in `1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF`.
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let is_flock = words.next() == Some("FLOCK");
+        let holder = words.nth(2).and_then(|pid| pid.parse().ok());
+        let of = words.next().and_then(|file| file.rsplit_once(':'));
+        if is_flock
+            && of.is_some_and(|(_, of)| of.parse() == Ok(inode))
+            && let Some(holder) = holder.and_then(rustix::process::Pid::from_raw)
+        {
+            // Gone meanwhile is gone.
+            let _ = rustix::process::kill_process(holder, rustix::process::Signal::KILL);
+        }
+    }
+    Ok(())
+}
+
+/// Whether an agent holds its folder.
+fn is_held(receipts: &Path) -> Result<bool, SandboxError> {
+    let Some(lock) = lock(receipts)? else {
+        return Ok(false);
+    };
+    Ok(rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err())
+}
+
+/// The file that an agent holds; `None` where none was ever there.
+fn lock(receipts: &Path) -> Result<Option<std::fs::File>, SandboxError> {
+    let path = receipts.join(LOCK);
+    match std::fs::File::open(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some).map_err(SandboxError::file(path)),
+    }
+}
+
 /// Waits until an agent holds its folder no more: one that ends would take the socket of its
 /// successor away.
 async fn gone(receipts: &Path) -> Result<(), SandboxError> {
-    let path = receipts.join(LOCK);
-    let lock = match std::fs::File::open(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        opened => opened.map_err(SandboxError::file(path))?,
+    let Some(lock) = lock(receipts)? else {
+        return Ok(());
     };
     let begun = Instant::now();
     while rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -314,15 +434,27 @@ async fn gone(receipts: &Path) -> Result<(), SandboxError> {
     Ok(())
 }
 
-async fn listening(socket: &Path) -> Result<UnixStream, SandboxError> {
+async fn listening(socket: &Path, mut started: Started) -> Result<UnixStream, SandboxError> {
     let begun = Instant::now();
     loop {
-        match connected(socket).await {
-            Ok(stream) => return Ok(stream),
-            Err(error) if begun.elapsed() > LISTEN_LIMIT => {
+        let has_ended = matches!(started.process.try_wait(), Ok(Some(_)));
+        match (connected(socket).await, &started.closed) {
+            (Ok(stream), _) => return Ok(stream),
+            (Err(_), Some(closed)) if has_ended => {
+                return Err(SandboxError::Unusable {
+                    why: format!(
+                        "as root, bubblewrap runs commands as another user, who can't enter {}, \
+                         and this system lets nothing be shown elsewhere; let others pass that \
+                         folder (chmod o+x), name another one with --data-dir, use Podman or \
+                         Docker, or don't be root",
+                        closed.display()
+                    ),
+                });
+            }
+            (Err(error), _) if begun.elapsed() > LISTEN_LIMIT => {
                 return Err(SandboxError::file(socket)(error));
             }
-            Err(_) => tokio::time::sleep(PAUSE).await,
+            (Err(_), _) => tokio::time::sleep(PAUSE).await,
         }
     }
 }

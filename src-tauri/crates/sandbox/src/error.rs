@@ -93,8 +93,8 @@ pub enum SandboxError {
         /// The limit.
         limit: u64,
     },
-    /// What was probed holds too little to run anything there.
-    #[error("this engine can't be used: {why}")]
+    /// There is no box here that holds enough to run anything in it.
+    #[error("there is no box for commands: {why}")]
     Unusable {
         /// What it lacks, and what helps.
         why: String,

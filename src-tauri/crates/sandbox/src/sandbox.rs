@@ -42,11 +42,7 @@ pub struct Nothing {
 
 impl fmt::Display for Nothing {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "commands are off, since nothing here makes a box for them. "
-        )?;
-        write!(out, "{}", self.engines.remedy())?;
+        write!(out, "nothing here makes one; {}", self.engines.remedy())?;
         #[cfg(target_os = "linux")]
         write!(out, "; {}", self.bubblewrap)?;
         Ok(())
@@ -202,7 +198,7 @@ impl Sandbox for BubblewrapBox {
     }
 
     fn carries_network(&self) -> bool {
-        false
+        true
     }
 
     async fn pause(&self) -> Result<bool, SandboxError> {

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::SandboxError;
 
@@ -13,6 +15,12 @@ use crate::SandboxError;
 const PAUSE: Duration = Duration::from_secs(1);
 /// How many times as long as a look took is waited until the next: it must not be felt.
 const PAUSE_FACTOR: u32 = 10;
+/// How many times as many entries as there may be are counted: beyond, it is as good as known.
+const COUNTED_FACTOR: u64 = 4;
+/// What a command that tidies up may itself write meanwhile.
+const SLACK_BYTES: u64 = 1 << 20;
+/// The same of entries.
+const SLACK_ENTRIES: u64 = 100;
 /// How deep folders are entered.
 const DEPTH_MAX: usize = 256;
 
@@ -25,7 +33,7 @@ pub struct UsageLimits {
     pub entries: u64,
 }
 
-/// How much it holds. Counting ends at a limit, so that one that is passed costs no more.
+/// How much it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Room on the disk.
@@ -41,37 +49,37 @@ impl Usage {
     }
 }
 
-/// Counts what a workspace holds, following no link.
+/// Counts what a workspace holds, following no link, up to so many entries.
 ///
 /// # Errors
 /// When the workspace itself can't be opened; what can't be entered inside counts as one.
-pub fn measure(workspace: &Path, limits: &UsageLimits) -> Result<Usage, SandboxError> {
+pub fn measure(workspace: &Path, entries_max: u64) -> Result<Usage, SandboxError> {
     let root = Dir::open_ambient_dir(workspace, ambient_authority());
     let root = root.map_err(SandboxError::file(workspace))?;
     let mut usage = Usage::default();
-    count(&root, DEPTH_MAX, limits, &mut usage);
+    count(&root, DEPTH_MAX, entries_max, &mut usage);
     Ok(usage)
 }
 
-fn count(folder: &Dir, depth: usize, limits: &UsageLimits, usage: &mut Usage) {
+fn count(folder: &Dir, depth: usize, entries_max: u64, usage: &mut Usage) {
     let Ok(entries) = folder.entries() else {
         return;
     };
     for entry in entries.flatten() {
+        if usage.entries > entries_max {
+            return;
+        }
         usage.entries += 1;
         // Gone meanwhile, or not ours to look at.
         let Ok(metadata) = entry.metadata() else {
             continue;
         };
         usage.bytes = usage.bytes.saturating_add(room(&metadata));
-        if usage.is_beyond(limits) {
-            return;
-        }
         if metadata.is_dir()
             && let Some(depth) = depth.checked_sub(1)
             && let Ok(below) = entry.open_dir()
         {
-            count(&below, depth, limits, usage);
+            count(&below, depth, entries_max, usage);
         }
     }
 }
@@ -90,21 +98,139 @@ fn room(metadata: &Metadata) -> u64 {
     metadata.len()
 }
 
-/// Waits until a workspace holds more than it may, however long that takes. Whoever calls it ends
-/// the commands then, and drops it when they have ended by themselves.
+/// Looks at a workspace again and again, from before a command begins until this is dropped.
 ///
-/// # Errors
-/// When the workspace itself can't be opened any more.
-pub async fn beyond(workspace: PathBuf, limits: UsageLimits) -> Result<Usage, SandboxError> {
+/// What holds too much already has to become less, and that takes commands too: one that begins so
+/// may go on as long as nothing grows.
+pub struct Watch {
+    limits: UsageLimits,
+    seen: watch::Receiver<Seen>,
+    looking: JoinHandle<()>,
+}
+
+/// What was seen last.
+#[derive(Default)]
+struct Seen {
+    usage: Option<Usage>,
+    /// Why the command is to end.
+    over: Option<Over>,
+}
+
+/// Why a command is to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// The workspace holds that much.
+    Full(Usage),
+    /// It can't be looked at any more, for that reason.
+    Unseen(String),
+}
+
+impl Watch {
+    /// Begins to look.
+    pub fn begin(workspace: PathBuf, limits: UsageLimits) -> Self {
+        let (telling, seen) = watch::channel(Seen::default());
+        Self {
+            limits,
+            seen,
+            looking: tokio::spawn(look(workspace, limits, telling)),
+        }
+    }
+
+    /// Waits until the workspace holds more than it may and than it did, however long that takes.
+    /// Whoever calls it ends the command then.
+    pub async fn beyond(&mut self) -> Over {
+        let seen = self.seen.wait_for(|seen| seen.over.is_some()).await;
+        let over = seen.ok().and_then(|seen| seen.over.clone());
+        match over {
+            Some(over) => over,
+            // Nobody looks any more.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// What it held when it was last looked at, if that was more than it may.
+    pub fn is_over(&self) -> Option<Usage> {
+        let usage = self.seen.borrow().usage;
+        usage.filter(|usage| usage.is_beyond(&self.limits))
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> &UsageLimits {
+        &self.limits
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.looking.abort();
+    }
+}
+
+async fn look(workspace: PathBuf, limits: UsageLimits, telling: watch::Sender<Seen>) {
+    let mut allowed = Allowed::new(limits);
     loop {
         let begun = Instant::now();
-        let looked_at = workspace.clone();
-        let counted = tokio::task::spawn_blocking(move || measure(&looked_at, &limits)).await;
-        let usage = counted.map_err(|error| SandboxError::file(&workspace)(error.into()))??;
-        if usage.is_beyond(&limits) {
-            return Ok(usage);
+        let looked = now(workspace.clone(), limits).await;
+        let over = match &looked {
+            Ok(usage) if allowed.takes(*usage) => None,
+            Ok(usage) => Some(Over::Full(*usage)),
+            Err(error) => Some(Over::Unseen(error.to_string())),
+        };
+        let is_over = over.is_some();
+        telling.send_modify(|seen| {
+            seen.usage = looked.ok();
+            seen.over = over;
+        });
+        if is_over {
+            return;
         }
         tokio::time::sleep(PAUSE.max(begun.elapsed() * PAUSE_FACTOR)).await;
+    }
+}
+
+/// Looks once, without waiting on a thread that others need.
+///
+/// # Errors
+/// When the workspace can't be opened.
+pub async fn now(workspace: PathBuf, limits: UsageLimits) -> Result<Usage, SandboxError> {
+    let most = limits.entries.saturating_mul(COUNTED_FACTOR);
+    let looked_at = workspace.clone();
+    let counted = tokio::task::spawn_blocking(move || measure(&looked_at, most)).await;
+    counted.map_err(|error| SandboxError::file(&workspace)(error.into()))?
+}
+
+/// What a workspace may hold just now.
+struct Allowed {
+    limits: UsageLimits,
+    /// `None` before the first look.
+    most: Option<UsageLimits>,
+}
+
+impl Allowed {
+    fn new(limits: UsageLimits) -> Self {
+        Self { limits, most: None }
+    }
+
+    /// Whether it may hold that. What was too much to begin with may not become more, and what has
+    /// become less may not become more again.
+    fn takes(&mut self, usage: Usage) -> bool {
+        if self.most.is_some_and(|most| usage.is_beyond(&most)) {
+            return false;
+        }
+        let so_far = self.most.unwrap_or(UsageLimits {
+            bytes: u64::MAX,
+            entries: u64::MAX,
+        });
+        let room = |used: u64, slack: u64, limit: u64, most: u64| match used > limit {
+            true => used.saturating_add(slack).min(most),
+            false => limit,
+        };
+        let limits = self.limits;
+        self.most = Some(UsageLimits {
+            bytes: room(usage.bytes, SLACK_BYTES, limits.bytes, so_far.bytes),
+            entries: room(usage.entries, SLACK_ENTRIES, limits.entries, so_far.entries),
+        });
+        true
     }
 }
 
@@ -126,7 +252,7 @@ mod tests {
         fs::write(folder.path().join("a/full"), vec![1; 1 << 20]).expect("ours");
         let sparse = fs::File::create(folder.path().join("sparse")).expect("ours");
         sparse.set_len(1 << 40).expect("it takes no room");
-        let usage = measure(folder.path(), &MANY).expect("it is there");
+        let usage = measure(folder.path(), MANY.entries).expect("it is there");
         assert_eq!(usage.entries, 3);
         assert!((1 << 20..2 << 20).contains(&usage.bytes), "{usage:?}");
     }
@@ -141,7 +267,7 @@ mod tests {
             entries: 10,
             ..MANY
         };
-        let usage = measure(folder.path(), &few).expect("it is there");
+        let usage = measure(folder.path(), few.entries).expect("it is there");
         assert_eq!(usage.entries, 11);
         assert!(usage.is_beyond(&few) && !usage.is_beyond(&MANY));
     }
@@ -151,7 +277,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         std::os::unix::fs::symlink("/", folder.path().join("out")).expect("ours");
         assert_eq!(
-            measure(folder.path(), &MANY).expect("it is there").entries,
+            measure(folder.path(), MANY.entries)
+                .expect("it is there")
+                .entries,
             1
         );
     }
@@ -160,12 +288,45 @@ mod tests {
     async fn the_watch_ends_when_it_is_too_much() {
         let folder = tempfile::tempdir().expect("a folder");
         let few = UsageLimits { entries: 2, ..MANY };
-        let mut watch = Box::pin(beyond(folder.path().to_owned(), few));
-        let waited = tokio::time::timeout(Duration::from_secs(60), &mut watch).await;
+        let mut watch = Watch::begin(folder.path().to_owned(), few);
+        let waited = tokio::time::timeout(Duration::from_secs(60), watch.beyond()).await;
         assert!(waited.is_err(), "there is room");
         for n in 0..3 {
             fs::write(folder.path().join(format!("f{n}")), "x").expect("ours");
         }
-        assert_eq!(watch.await.expect("it is there").entries, 3);
+        let Over::Full(usage) = watch.beyond().await else {
+            panic!("it is there");
+        };
+        assert_eq!((usage.entries, watch.is_over()), (3, Some(usage)));
+    }
+
+    #[test]
+    fn what_was_too_much_to_begin_with_may_become_less_and_never_more() {
+        let limits = UsageLimits {
+            bytes: 10 << 20,
+            entries: 1_000,
+        };
+        let holds = |mebibytes: u64, entries| Usage {
+            bytes: mebibytes << 20,
+            entries,
+        };
+        let mut allowed = Allowed::new(limits);
+        assert!(allowed.takes(holds(30, 5_000)), "it began so");
+        assert!(
+            allowed.takes(holds(31, 5_050)),
+            "what tidies up writes a little"
+        );
+        assert!(allowed.takes(holds(20, 400)));
+        assert!(allowed.takes(holds(9, 900)));
+        assert!(
+            !allowed.takes(holds(11, 900)),
+            "now it is held to its limits"
+        );
+        let mut allowed = Allowed::new(limits);
+        assert!(allowed.takes(holds(30, 10)));
+        assert!(!allowed.takes(holds(30, 1_001)), "each limit for itself");
+        let mut allowed = Allowed::new(limits);
+        assert!(allowed.takes(holds(30, 10)) && allowed.takes(holds(20, 10)));
+        assert!(!allowed.takes(holds(22, 10)), "it had become less");
     }
 }

@@ -24,6 +24,11 @@ impl Longrein {
             }
             #[cfg(target_os = "linux")]
             Ok(Backing::Bubblewrap { engines, .. }) => {
+                if let Err(error) = boxes.tried_out(&SandboxSettings::default()).await {
+                    let seen = format!("commands are off: {error}");
+                    let remedy = format!("{}.", engines.remedy());
+                    return finding(WHAT, FindingState::Bad, seen, &remedy);
+                }
                 let lacks = longrein_sandbox::bubblewrap::Bubblewrap::lacks();
                 let lacks: Vec<&str> = lacks.iter().map(|lack| lack.what).collect();
                 let lacks = lacks.join("; ");
@@ -69,7 +74,7 @@ fn of_engine(engine: &Engine, measured: Result<Option<Probe>, SandboxError>) -> 
                 WHAT,
                 FindingState::Good,
                 seen,
-                "The first command builds it.",
+                "The first run that needs it builds it.",
             )
         }
         Ok(Some(probe)) => of_probe(&which, &probe),

@@ -1,7 +1,6 @@
 //! Starts a command: its folder, its pipes, its supervisor, and the threads that watch it.
 
-use std::io::{self, BufRead, BufReader, IoSlice, PipeReader, PipeWriter, Read, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -11,15 +10,13 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Instant;
 
-use longrein_resident::wire::{
-    Answer, Code, Limits, RECORDS_MAX, RUNNING_MAX, Start, Stream, is_id,
-};
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use longrein_resident::wire::{Answer, Code, RECORDS_MAX, RUNNING_MAX, Start, Stream, is_id};
 
 use super::gates::Gates;
 use super::job::{Inlet, Input, Job, Running, ended};
 use super::output::{Output, pump};
 use super::{Refused, Server, lock, now_ms, records, thread};
+use crate::handing;
 use crate::measure::memory_kills;
 use crate::supervise::{Order, Report};
 
@@ -150,39 +147,30 @@ fn launch(
 fn order(server: &Server, start: Start, gates: &Gates) -> Order {
     let mut environment = start.environment;
     environment.extend(gates.environment(&server.setup.run_inside));
+    let command = Order {
+        program: start.program,
+        directory: Some(start.directory),
+        environment,
+        user: None,
+        limits: Some(start.limits),
+        network: gates.network_inside(&server.setup.run_inside),
+        inside: None,
+    };
     if server.setup.door.is_empty() {
-        return Order {
-            program: start.program,
-            directory: Some(start.directory),
-            environment,
-            user: server.setup.user,
-            limits: Some(start.limits),
-        };
+        let user = server.setup.user;
+        return Order { user, ..command };
     }
     let mut program = server.setup.door.clone();
-    program.push("--clearenv".to_owned());
-    for (name, value) in environment {
-        program.extend(["--setenv".to_owned(), name, value]);
-    }
-    program.extend(["--chdir".to_owned(), start.directory, "--".to_owned()]);
-    program.extend([
-        RESIDENT_INSIDE.to_owned(),
-        "limit".to_owned(),
-        written(&start.limits),
-    ]);
-    program.extend(start.program);
+    program.extend(["--clearenv", "--", RESIDENT_INSIDE, "inside"].map(str::to_owned));
     Order {
         program,
         directory: None,
         environment: std::collections::BTreeMap::new(),
         user: server.setup.user,
         limits: None,
+        network: None,
+        inside: Some(Box::new(command)),
     }
-}
-
-/// Limits as JSON: numbers only, so that nothing can go wrong; without them nothing would start.
-fn written(limits: &Limits) -> String {
-    serde_json::to_string(limits).unwrap_or_default()
 }
 
 /// Starts the threads first, then the supervisor: without a thread there must be no command.
@@ -236,7 +224,8 @@ fn watch(
     })?;
     gates.serve(server, job)?;
     spawn(server, theirs, output.1, error_writer)?;
-    hand_over(&ours, order, input_reader.as_ref())?;
+    let input: Vec<_> = input_reader.iter().map(AsFd::as_fd).collect();
+    handing::over(&ours, order, &input)?;
     // The thread is there: it waits for this.
     let _ = started.send(());
     Ok(())
@@ -261,27 +250,6 @@ fn spawn(
     let child = command.spawn()?;
     supervisors.extend(i32::try_from(child.id()));
     Ok(())
-}
-
-/// Sends the order, and with its first bytes the command's input.
-fn hand_over(control: &UnixStream, order: &Order, input: Option<&PipeReader>) -> io::Result<()> {
-    let order = serde_json::to_vec(order)?;
-    let length = u32::try_from(order.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-    let mut bytes = length.to_be_bytes().to_vec();
-    bytes.extend(order);
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    let files: Vec<_> = input.iter().map(|input| input.as_fd()).collect();
-    if !files.is_empty() {
-        ancillary.push(SendAncillaryMessage::ScmRights(&files));
-    }
-    let sent = sendmsg(
-        control,
-        &[IoSlice::new(&bytes)],
-        &mut ancillary,
-        SendFlags::NOSIGNAL,
-    )?;
-    (&mut &*control).write_all(&bytes[sent..])
 }
 
 /// Writes the app's input as it comes. Each piece is answered: after the last one the inlet is

@@ -35,6 +35,8 @@ const TICK: Duration = Duration::from_millis(200);
 const STANDSTILL: Duration = Duration::from_secs(2);
 /// How long commands may take to end when the agent is told to stop.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
+/// The number of the last of the three streams that each program is given.
+const LAST_STREAM: i32 = 2;
 /// Threads are many and small.
 const STACK_BYTES: usize = 256 * 1024;
 
@@ -91,6 +93,7 @@ pub(crate) fn main(arguments: &[OsString]) -> Result<(), Failure> {
         .to_str()
         .and_then(|json| serde_json::from_str(json).ok());
     let setup: Setup = setup.ok_or(Failure::Usage(USAGE))?;
+    alone();
     // Before anything that a command could have put there is believed.
     prepare(&setup.state, 0o700)?;
     prepare(&setup.run, 0o755)?;
@@ -122,6 +125,23 @@ pub(crate) fn main(arguments: &[OsString]) -> Result<(), Failure> {
     let timed = Arc::clone(&server);
     thread("time", move || timed.keep_time()).trying(|| "starting a thread".to_owned())?;
     server.listen()
+}
+
+/// Closes what whoever started this one had open, and did not mean for it: it outlives them, and
+/// would hold their locks, their pipes and their files.
+fn alone() {
+    let Ok(open) = fs::read_dir("/proc/self/fd") else {
+        return;
+    };
+    let numbers = open
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter(|number| *number > LAST_STREAM);
+    let numbers: Vec<i32> = numbers.collect();
+    for number in numbers {
+        // The one by which the folder was read is closed already.
+        let _ = nix::unistd::close(number);
+    }
 }
 
 fn prepare(folder: &Path, mode: u32) -> Result<(), Failure> {

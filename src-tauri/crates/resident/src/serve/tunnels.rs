@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex};
@@ -29,7 +30,7 @@ struct Open {
 }
 
 struct Tunnel {
-    stream: TcpStream,
+    stream: Way,
     /// Towards the program; `None` ends it.
     pieces: SyncSender<Option<Vec<u8>>>,
     /// What may still be sent to the app.
@@ -39,6 +40,44 @@ struct Tunnel {
     over: AtomicU8,
 }
 
+/// A program's connection: by the loopback, or by a socket in a folder where its box has a loopback
+/// of its own.
+pub(crate) enum Way {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Way {
+    fn try_clone(&self) -> std::io::Result<Self> {
+        Ok(match self {
+            Self::Tcp(stream) => Self::Tcp(stream.try_clone()?),
+            Self::Unix(stream) => Self::Unix(stream.try_clone()?),
+        })
+    }
+
+    fn read(&self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => (&mut &*stream).read(bytes),
+            Self::Unix(stream) => (&mut &*stream).read(bytes),
+        }
+    }
+
+    fn write_all(&self, bytes: &[u8]) -> std::io::Result<()> {
+        match self {
+            Self::Tcp(stream) => (&mut &*stream).write_all(bytes),
+            Self::Unix(stream) => (&mut &*stream).write_all(bytes),
+        }
+    }
+
+    /// What is closed already is closed.
+    fn shutdown(&self, how: Shutdown) {
+        let _ = match self {
+            Self::Tcp(stream) => stream.shutdown(how),
+            Self::Unix(stream) => stream.shutdown(how),
+        };
+    }
+}
+
 /// How many directions a tunnel has.
 const DIRECTIONS: u8 = 2;
 
@@ -46,7 +85,7 @@ impl Tunnel {
     fn close(&self) {
         *lock(&self.granted) = None;
         self.changed.notify_all();
-        let _ = self.stream.shutdown(Shutdown::Both);
+        self.stream.shutdown(Shutdown::Both);
         let _ = self.pieces.try_send(None);
     }
 
@@ -119,7 +158,7 @@ impl Tunnels {
 }
 
 /// Takes a program's connection. Without an app to carry it, or with too many, it is closed.
-pub(crate) fn accept(server: &Arc<Server>, command: &str, stream: TcpStream) {
+pub(crate) fn accept(server: &Arc<Server>, command: &str, stream: Way) {
     let Some(link) = server.link() else { return };
     let (pieces, taken) = sync_channel(PIECES_MAX);
     let Ok(kept) = stream.try_clone() else { return };
@@ -155,7 +194,7 @@ pub(crate) fn accept(server: &Arc<Server>, command: &str, stream: TcpStream) {
     })
     .and_then(|()| {
         thread("outward", move || {
-            if read(&link, number, &reading, stream).is_none() {
+            if read(&link, number, &reading, &stream).is_none() {
                 reading.close();
             }
             link.say(&Said::TunnelEnd { tunnel: number }, &[]);
@@ -170,7 +209,7 @@ pub(crate) fn accept(server: &Arc<Server>, command: &str, stream: TcpStream) {
 }
 
 /// From the program to the app, until the program says no more; `None` when the connection broke.
-fn read(link: &Link, number: u64, tunnel: &Tunnel, mut stream: TcpStream) -> Option<()> {
+fn read(link: &Link, number: u64, tunnel: &Tunnel, stream: &Way) -> Option<()> {
     let mut piece = vec![0; PIECE_MAX_BYTES];
     loop {
         let room = tunnel.grant()?.min(piece.len());
@@ -186,7 +225,7 @@ fn read(link: &Link, number: u64, tunnel: &Tunnel, mut stream: TcpStream) -> Opt
 /// From the app to the program.
 fn write(link: &Link, number: u64, tunnel: &Tunnel, pieces: &Receiver<Option<Vec<u8>>>) {
     while let Ok(Some(piece)) = pieces.recv() {
-        if (&mut &tunnel.stream).write_all(&piece).is_err() {
+        if tunnel.stream.write_all(&piece).is_err() {
             break;
         }
         let bytes = u32::try_from(piece.len()).unwrap_or(u32::MAX);
@@ -199,5 +238,5 @@ fn write(link: &Link, number: u64, tunnel: &Tunnel, pieces: &Receiver<Option<Vec
         );
     }
     // The program may go on sending.
-    let _ = tunnel.stream.shutdown(Shutdown::Write);
+    tunnel.stream.shutdown(Shutdown::Write);
 }

@@ -1,6 +1,6 @@
 //! The boxes of this process's runs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::station::{Station, StationSpec};
 use crate::SandboxError;
 #[cfg(target_os = "linux")]
-use crate::bubblewrap::BubblewrapSpec;
+use crate::bubblewrap::{Bubblewrap, BubblewrapSpec};
 use crate::container::{self, Container, ContainerLimits, ContainerSpec, Owner, RunBox};
 use crate::egress::{Guard, Resolver};
 use crate::engine::{Engine, Places, Probe, Wanted};
@@ -25,7 +25,7 @@ use crate::wire::Limits;
 /// Lines of an image's making that may wait to be shown.
 const LINES_MAX: usize = 64;
 /// The folder of the states of boxes without an engine, by run.
-const STATES: &str = "state";
+pub(super) const STATES: &str = "state";
 /// The share of a box's memory that its `/tmp` may take.
 const TMP_SHARE: u64 = 4;
 
@@ -59,7 +59,7 @@ impl BoxesConfig {
     }
 
     /// The states of all of a run's boxes without an engine.
-    fn states(&self, run: &str) -> PathBuf {
+    pub(super) fn states(&self, run: &str) -> PathBuf {
         self.folder.join(STATES).join(run)
     }
 }
@@ -87,6 +87,9 @@ struct Inner {
     stations: Mutex<HashMap<RunId, Arc<Station>>>,
     /// What was measured, by the image that it was measured with.
     probes: tokio::sync::Mutex<HashMap<String, Probe>>,
+    /// Whether a box without an engine was tried out, and held.
+    #[cfg(target_os = "linux")]
+    tried: tokio::sync::OnceCell<()>,
 }
 
 /// A box, and the limits of one command in it.
@@ -114,6 +117,8 @@ impl Boxes {
                 backing: tokio::sync::Mutex::default(),
                 stations: Mutex::default(),
                 probes: tokio::sync::Mutex::default(),
+                #[cfg(target_os = "linux")]
+                tried: tokio::sync::OnceCell::new(),
             }),
         }
     }
@@ -175,62 +180,41 @@ impl Boxes {
         }
     }
 
-    /// The runs of this installation that a box is left of, running or not.
+    /// Sees to it that commands of a run can have a box: the image is there or is built, which is
+    /// shown, and what the box holds was measured, as a run would have it.
     ///
     /// # Errors
-    /// When the engine does not list them, or a folder can't be read.
-    pub async fn left(&self) -> Result<HashSet<String>, SandboxError> {
-        let mut runs = match self.backing().await? {
+    /// When they can't: nothing may be offered then that runs commands.
+    pub async fn ready(
+        &self,
+        spec: &StationSpec,
+        live: &dyn LiveAction,
+    ) -> Result<(), SandboxError> {
+        match self.backing().await? {
             Backing::Engine(engine) => {
-                container::runs(&engine, &self.inner.config.instance).await?
+                let image = self.image(&engine, spec, live).await?;
+                self.probed(&engine, &image, spec, live).await.map(drop)
             }
-            _ => HashSet::new(),
-        };
-        let folder = self.inner.config.folder.join(STATES);
-        let mut states = match tokio::fs::read_dir(&folder).await {
-            Ok(states) => states,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(runs),
-            Err(error) => return Err(SandboxError::file(folder)(error)),
-        };
-        while let Ok(Some(entry)) = states.next_entry().await {
-            runs.insert(entry.file_name().to_string_lossy().into_owned());
+            Backing::Nothing(nothing) => Err(SandboxError::Unusable {
+                why: nothing.to_string(),
+            }),
+            #[cfg(target_os = "linux")]
+            Backing::Bubblewrap { .. } => self.tried_out(&spec.settings).await,
         }
-        Ok(runs)
     }
 
-    /// Removes all boxes of a run, with what runs in them, their outputs and receipts, and copies
-    /// that checks left.
+    /// Makes a box without an engine as a run would have it, and runs a command in it; once, where
+    /// it holds.
     ///
     /// # Errors
-    /// When the engine refuses to list them, or a folder can't be removed.
-    pub async fn remove_left(&self, run: &str) -> Result<(), SandboxError> {
-        if let Backing::Engine(engine) = self.backing().await? {
-            let is_other = |of: &str| of != run;
-            container::reap_all_but(&engine, &self.inner.config.instance, &is_other).await?;
-        }
-        let folder = self.inner.config.states(run);
-        #[cfg(target_os = "linux")]
-        if let Ok(mut states) = tokio::fs::read_dir(&folder).await {
-            while let Ok(Some(entry)) = states.next_entry().await {
-                crate::bubblewrap::Bubblewrap::stop(&entry.path()).await?;
-            }
-        }
-        for folder in [
-            folder,
-            self.inner
-                .config
-                .folder
-                .join(super::check::FOLDER)
-                .join(run),
-        ] {
-            match tokio::fs::remove_dir_all(&folder).await {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(SandboxError::file(folder)(error));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+    /// When it does not.
+    #[cfg(target_os = "linux")]
+    pub async fn tried_out(&self, settings: &SandboxSettings) -> Result<(), SandboxError> {
+        let Backing::Bubblewrap { bubblewrap, .. } = self.backing().await? else {
+            return Ok(());
+        };
+        let trying = || self.try_out(&bubblewrap, settings);
+        self.inner.tried.get_or_try_init(trying).await.copied()
     }
 
     /// Makes a box, or takes the one that is there.
@@ -290,6 +274,27 @@ impl Boxes {
         }
     }
 
+    #[cfg(target_os = "linux")]
+    pub(super) fn bubblewrap_box(
+        &self,
+        bubblewrap: &Bubblewrap,
+        spec: &StationSpec,
+        (state, read_only): (PathBuf, bool),
+    ) -> BubblewrapBox {
+        BubblewrapBox {
+            bubblewrap: bubblewrap.clone(),
+            spec: BubblewrapSpec {
+                state,
+                workspace: spec.workspace.clone(),
+                read_only,
+                shared: self.inner.config.shared(),
+                tmp_bytes: limits_of(spec).tmp_bytes,
+            },
+            memory_bytes: spec.settings.memory.0,
+            processes: spec.settings.processes,
+        }
+    }
+
     fn made_without(
         &self,
         backing: &Backing,
@@ -299,21 +304,14 @@ impl Boxes {
     ) -> Result<Made, SandboxError> {
         match backing {
             #[cfg(target_os = "linux")]
-            Backing::Bubblewrap { bubblewrap, .. } => Ok(Made {
-                sandbox: Arc::new(BubblewrapBox {
-                    bubblewrap: bubblewrap.clone(),
-                    spec: BubblewrapSpec {
-                        state: self.inner.config.state(owner),
-                        workspace: spec.workspace.clone(),
-                        read_only,
-                        shared: self.inner.config.shared(),
-                        tmp_bytes: limits_of(spec).tmp_bytes,
-                    },
-                    memory_bytes: spec.settings.memory.0,
-                    processes: spec.settings.processes,
-                }),
-                probe: None,
-            }),
+            Backing::Bubblewrap { bubblewrap, .. } => {
+                let state = self.inner.config.state(owner);
+                let made = self.bubblewrap_box(bubblewrap, spec, (state, read_only));
+                Ok(Made {
+                    sandbox: Arc::new(made),
+                    probe: None,
+                })
+            }
             Backing::Nothing(nothing) => Err(SandboxError::Unusable {
                 why: nothing.to_string(),
             }),
@@ -444,7 +442,10 @@ fn limits(settings: &SandboxSettings) -> ContainerLimits {
 /// What belongs to root in a workspace is handed over to whom commands run as.
 pub(super) async fn hand_over(workspace: &Path) -> Result<(), SandboxError> {
     let given = workspace.to_owned();
-    let handing = tokio::task::spawn_blocking(move || container::hand_over(&given));
+    let handing = tokio::task::spawn_blocking(move || {
+        container::mend(&given)?;
+        container::hand_over(&given)
+    });
     let handed = handing.await;
     handed.map_err(|error| SandboxError::file(workspace)(error.into()))?
 }

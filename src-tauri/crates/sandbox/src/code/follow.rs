@@ -5,21 +5,23 @@ use std::sync::Arc;
 
 use longrein_protocol::ToolErrorClass;
 use longrein_runtime::ports::{ToolCall, ToolError, ToolOutput};
+use tokio::task::JoinSet;
 
 use super::keep::Kept;
 use super::plain::Pieces;
 use super::programs::Calls;
-use super::start::{RECONNECTS_MAX, failed, stopped};
+use super::start::{RECONNECTS_MAX, stopped};
 use super::station::{Lease, Make, Station};
 use crate::SandboxError;
+use crate::container;
 use crate::session::Piece;
-use crate::usage::{Usage, UsageLimits, beyond};
+use crate::usage::{Over, Usage, UsageLimits, Watch, now};
 use crate::wire::{End, Receipt, Stream};
 
-/// Files, folders and everything else that a workspace may hold.
-const ENTRIES_MAX: u64 = 1_000_000;
 /// What is told of a number of bytes.
-const MEBIBYTE: u64 = 1 << 20;
+const MEBIBYTE: f64 = (1_u64 << 20) as f64;
+/// What helps a workspace that holds too much.
+const LESS: &str = "delete what is not needed first, which commands may, or have the person raise disk under [sandbox]";
 
 /// How a command ended, with what it said.
 pub(super) struct Ended {
@@ -27,6 +29,8 @@ pub(super) struct Ended {
     pub text: String,
     /// Why it was ended from here, in words.
     pub killed: Option<String>,
+    /// What else the model is told of it.
+    pub notes: Vec<String>,
 }
 
 /// Follows the command of an action to its end, from its first byte on. Where its program may call
@@ -35,15 +39,10 @@ pub(super) async fn follow(
     station: &Arc<Station>,
     call: &ToolCall,
     lease: Lease,
-    tools: bool,
+    (mut watch, tools): (Watch, bool),
 ) -> Result<Ended, ToolError> {
     let command = call.action.0.as_str();
-    let mut kept = Kept::new(&station.spec().workspace, command).map_err(failed)?;
-    let limits = UsageLimits {
-        bytes: station.spec().settings.disk.0,
-        entries: ENTRIES_MAX,
-    };
-    let mut full = std::pin::pin!(beyond(station.spec().workspace.clone(), limits));
+    let mut kept = Kept::new(&station.spec().workspace, command);
     let mut following = Following {
         station,
         call,
@@ -52,6 +51,13 @@ pub(super) async fn follow(
         reconnects: 0,
         pieces: Pieces::default(),
     };
+    // Asked for at once, so that it comes with the last of the output.
+    let session = following.lease.session.clone();
+    let mut ending = JoinSet::new();
+    ending.spawn({
+        let command = command.to_owned();
+        async move { session.wait(&command).await }
+    });
     let mut calls = following.calls(tools);
     let mut killed = None;
     loop {
@@ -59,27 +65,62 @@ pub(super) async fn follow(
             biased;
             () = call.cancel.cancelled() => return following.cancelled(&calls).await,
             () = carried(&mut calls) => continue,
-            used = &mut full, if killed.is_none() => {
-                killed = Some(too_much(used));
+            over = watch.beyond(), if killed.is_none() => {
+                killed = Some(too_much(&over, watch.limits()));
                 let killing = following.lease.session.command(command).kill().await;
                 killing.map_err(unknown)?;
                 continue;
             }
             piece = following.next() => piece?,
         };
-        kept.push(&piece.bytes).await.map_err(failed)?;
+        kept.push(&piece.bytes).await;
         if piece.ended {
             break;
         }
     }
     drop(calls);
-    let receipt = following.receipt().await?;
+    let receipt = match ending.join_next().await {
+        Some(Ok(Ok(receipt))) => receipt,
+        // Its pipe ended; the box may know all the same.
+        _ => following.receipt().await?,
+    };
     station.routes().close(command);
     station.has_ended(command);
+    let mut notes = Vec::new();
+    notes.extend(mended(station));
+    notes.extend(is_full(station, &watch, killed.is_some()).await);
     Ok(Ended {
         receipt,
-        text: kept.end().await.map_err(failed)?,
+        text: kept.end().await,
         killed,
+        notes,
+    })
+}
+
+/// Opens a workspace again that a command closed to its own user: nothing else of the run could go
+/// on.
+fn mended(station: &Station) -> Option<String> {
+    match container::mend(&station.spec().workspace) {
+        Ok(false) => None,
+        Ok(true) => Some(
+            "the workspace was closed to those who work in it, and has been opened again; leave its own mode as it is"
+                .to_owned(),
+        ),
+        Err(error) => Some(format!("the workspace can't be used as it is: {error}")),
+    }
+}
+
+/// What is said of a workspace that held too much when it was looked at, and does now.
+async fn is_full(station: &Station, watch: &Watch, is_killed: bool) -> Option<String> {
+    watch.is_over()?;
+    let limits = *watch.limits();
+    let workspace = station.spec().workspace.clone();
+    let usage = now(workspace, limits).await.ok()?;
+    // Why it was ended says the same.
+    let is_news = usage.is_beyond(&limits) && !is_killed;
+    is_news.then(|| {
+        let holds = holds(&usage, &limits);
+        format!("the workspace {holds}; what makes it grow is ended: {LESS}")
     })
 }
 
@@ -176,20 +217,29 @@ async fn carried(calls: &mut Option<Calls>) {
     }
 }
 
-fn too_much(used: Result<Usage, SandboxError>) -> String {
-    match used {
-        Ok(Usage { bytes, entries }) if entries > ENTRIES_MAX => {
-            format!(
-                "the workspace holds {entries} files, which are too many, in {} MiB",
-                bytes / MEBIBYTE
-            )
+/// Why a command was ended that filled its workspace.
+pub(super) fn too_much(over: &Over, limits: &UsageLimits) -> String {
+    match over {
+        Over::Full(usage) => {
+            let holds = holds(usage, limits);
+            format!("the workspace {holds}, and it grew; {LESS}")
         }
-        Ok(Usage { bytes, .. }) => format!(
-            "the workspace holds {} MiB, which is more than it may",
-            bytes / MEBIBYTE
-        ),
-        Err(error) => format!("the workspace can't be looked at: {error}"),
+        Over::Unseen(why) => format!("the workspace can't be looked at: {why}"),
     }
+}
+
+fn holds(usage: &Usage, limits: &UsageLimits) -> String {
+    if usage.entries > limits.entries {
+        return format!(
+            "holds {} files and folders and may hold {}",
+            usage.entries, limits.entries
+        );
+    }
+    format!(
+        "holds {:.1} MiB and may hold {:.1} MiB",
+        usage.bytes as f64 / MEBIBYTE,
+        limits.bytes as f64 / MEBIBYTE
+    )
 }
 
 /// The command was begun; without the box nobody knows how it ended.
@@ -225,18 +275,24 @@ impl Ended {
         if self.receipt.memory_kills > 0 {
             add("the system killed a process for its memory; use less, or have the person raise memory under [sandbox]".to_owned());
         }
-        if self.receipt.left_behind > 0 {
-            let left = self.receipt.left_behind;
-            add(format!(
+        match self.receipt.left_behind {
+            0 => {}
+            1 => add(
+                "1 process that it left behind was ended; use background for what is to go on"
+                    .to_owned(),
+            ),
+            left => add(format!(
                 "{left} processes that it left behind were ended; use background for what is to go on"
-            ));
+            )),
         }
-        if self.receipt.output.dropped_bytes > 0 {
-            let dropped = self.receipt.output.dropped_bytes;
-            add(format!(
+        match self.receipt.output.dropped_bytes {
+            0 => {}
+            1 => add("1 byte of output beyond the limit was not kept".to_owned()),
+            dropped => add(format!(
                 "{dropped} bytes of output beyond the limit were not kept"
-            ));
+            )),
         }
+        self.notes.into_iter().for_each(add);
         Ok(ToolOutput {
             receipt: Some(how.clone()),
             ..ToolOutput::text(text, how)

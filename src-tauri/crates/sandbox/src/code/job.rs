@@ -8,10 +8,11 @@ use longrein_protocol::ToolErrorClass;
 use longrein_protocol::event::JobFinished;
 use longrein_runtime::ports::{Tells, ToolCall, ToolError, ToolOutput};
 
-use super::follow::in_words;
+use super::follow::{in_words, too_much};
 use super::plain;
 use super::start::{RECONNECTS_MAX, failed};
 use super::station::{Lease, Make, Station};
+use crate::usage::Watch;
 use crate::wire::{Receipt, Stream};
 
 /// The longest that a job may run.
@@ -47,20 +48,33 @@ pub(super) async fn named(call: &ToolCall, intent: &str) -> Result<String, ToolE
 }
 
 /// Waits for a job's end and puts it on record, as long as somebody keeps one. The lease keeps the
-/// box from being stopped meanwhile.
+/// box from being stopped meanwhile. A job that fills the workspace is ended.
 pub(super) fn watch(
     station: Arc<Station>,
-    command: String,
-    job: String,
+    (command, job): (String, String),
     lease: Lease,
-    tells: Arc<dyn Tells>,
+    (mut usage, tells): (Watch, Arc<dyn Tells>),
 ) {
     tokio::spawn(async move {
-        let Some(receipt) = end_of(&station, &command, lease).await else {
-            return;
+        let session = lease.session.clone();
+        let ending = end_of(&station, &command, lease);
+        tokio::pin!(ending);
+        let mut killed = None;
+        let ended = loop {
+            tokio::select! {
+                biased;
+                ended = &mut ending => break ended,
+                over = usage.beyond(), if killed.is_none() => {
+                    killed = Some(too_much(&over, usage.limits()));
+                    if let Err(error) = session.command(&command).kill().await {
+                        tracing::warn!(%command, %error, "a job can't be ended");
+                    }
+                }
+            }
         };
+        let Some(receipt) = ended else { return };
         station.routes().close(&command);
-        let outcome = in_words(&receipt.end, None);
+        let outcome = in_words(&receipt.end, killed.as_deref());
         tells.job_finished(JobFinished { job, outcome }).await;
     });
 }

@@ -10,12 +10,15 @@ mod copy;
 mod follow;
 mod job;
 mod keep;
+mod left;
 mod plain;
 mod programs;
 mod requests;
 mod start;
 mod station;
 mod tools;
+#[cfg(target_os = "linux")]
+mod trying;
 
 pub use boxes::{Boxes, BoxesConfig, Closing};
 pub use station::{Lease, Make, Station, StationSpec};

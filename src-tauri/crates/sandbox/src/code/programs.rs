@@ -13,7 +13,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-use super::keep::{FOLDER, fresh_file};
+use super::keep::{FOLDER, fresh_file, in_place, names};
 use super::plain;
 use super::station::{Lease, Make, Station};
 use crate::SandboxError;
@@ -104,7 +104,7 @@ async fn answered(station: Arc<Station>, tells: Arc<dyn Tells>, action: String, 
             format!("The call can't be read: {error}."),
         )),
     };
-    let name = format!("{FOLDER}/{action}-{}", call.id.number);
+    let name = format!("{action}-{}", call.id.number);
     let said = words(&station.spec().workspace, &name, end).await;
     let Ok(Some(lease)) = station.enter(Make::AsItIs, &NoLiveAction).await else {
         return;
@@ -133,9 +133,9 @@ async fn words(workspace: &PathBuf, name: &str, end: CallEnd) -> Value {
         Some(_) => "json",
         None => "txt",
     };
-    let path = format!("{name}.{ending}");
-    match written(workspace, &path, text.as_bytes()).await {
-        Ok(()) => {
+    let name = format!("{name}.{ending}");
+    match written(workspace, FOLDER, &name, text.as_bytes()).await {
+        Ok(path) => {
             let preview = plain::text(&text.as_bytes()[..text.floor_char_boundary(PREVIEW_BYTES)]);
             json!({"file": {"path": path, "bytes": text.len(), "preview": preview}})
         }
@@ -148,18 +148,52 @@ fn class(class: ToolErrorClass) -> Value {
     serde_json::to_value(class).unwrap_or_default()
 }
 
-/// Writes a file of the workspace, for those that commands run as.
+/// Writes a file into a folder of ours, for those that commands run as; says where it is.
 pub(super) async fn written(
     workspace: &PathBuf,
+    folder: &str,
     name: &str,
     bytes: &[u8],
-) -> Result<(), SandboxError> {
+) -> Result<String, SandboxError> {
     let dir = Dir::open_ambient_dir(workspace, ambient_authority());
     let dir = dir.map_err(SandboxError::file(workspace))?;
-    let mut file = fresh_file(&dir, name).map_err(SandboxError::file(name))?;
-    let writing = async {
-        file.write_all(bytes).await?;
-        file.flush().await
-    };
-    writing.await.map_err(SandboxError::file(name))
+    let opened = fresh_file(&dir, folder, name);
+    let (path, file) = opened.map_err(SandboxError::file(format!("{folder}/{name}")))?;
+    filled(file, bytes)
+        .await
+        .map_err(SandboxError::file(&path))?;
+    Ok(path)
+}
+
+/// Writes the files of a package into a folder of ours; says into which.
+pub(super) async fn written_package(
+    workspace: &PathBuf,
+    folder: &str,
+    files: &[(String, String)],
+) -> Result<String, SandboxError> {
+    let dir = Dir::open_ambient_dir(workspace, ambient_authority());
+    let dir = dir.map_err(SandboxError::file(workspace))?;
+    let mut first = None;
+    for folder in names(folder) {
+        match all_in(&dir, &folder, files).await {
+            Ok(()) => return Ok(folder),
+            Err(error) => {
+                first.get_or_insert(error);
+            }
+        }
+    }
+    let error = first.unwrap_or_else(|| std::io::ErrorKind::NotFound.into());
+    Err(SandboxError::file(folder)(error))
+}
+
+async fn all_in(dir: &Dir, folder: &str, files: &[(String, String)]) -> std::io::Result<()> {
+    for (name, text) in files {
+        filled(in_place(dir, &format!("{folder}/{name}"))?, text.as_bytes()).await?;
+    }
+    Ok(())
+}
+
+async fn filled(mut file: tokio::fs::File, bytes: &[u8]) -> std::io::Result<()> {
+    file.write_all(bytes).await?;
+    file.flush().await
 }

@@ -67,7 +67,7 @@ async fn begin_with(
         };
         if life.is_none() {
             hand_over(&station.spec().workspace).await.map_err(failed)?;
-            station.forget_ended(&lease.session).await;
+            station.forget_ended(&lease.session);
             let boxed = Progress::Boxed {
                 life: lease.session.life().to_owned(),
             };

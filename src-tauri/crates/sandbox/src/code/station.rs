@@ -222,16 +222,20 @@ impl Station {
         ended.push(command.to_owned());
     }
 
-    /// Lets the agent forget the commands whose ends are on record.
-    pub(super) async fn forget_ended(&self, session: &Session) {
+    /// Lets the agent forget the commands whose ends are on record. Nobody waits for that: what is
+    /// not forgotten is only remembered longer.
+    pub(super) fn forget_ended(&self, session: &Session) {
         let ended = {
             let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *ended)
         };
         for command in ended {
-            if let Err(error) = session.command(&command).forget().await {
-                tracing::debug!(%command, %error, "a command is not forgotten");
-            }
+            let forgotten = session.command(&command);
+            tokio::spawn(async move {
+                if let Err(error) = forgotten.forget().await {
+                    tracing::debug!(%command, %error, "a command is not forgotten");
+                }
+            });
         }
     }
 

@@ -12,12 +12,15 @@ use serde_json::{Value, json};
 
 use super::follow::follow;
 use super::job;
-use super::keep::FOLDER;
-use super::programs::written;
+use super::keep::{FOLDER, names};
+use super::programs::{written, written_package};
 use super::start::{DIRECTORY, Wanted, begin, failed};
 use super::station::Station;
-use crate::SandboxError;
+use crate::usage::{UsageLimits, Watch};
+use crate::{SandboxError, container};
 
+/// Files, folders and everything else that a workspace may hold.
+const ENTRIES_MAX: u64 = 1_000_000;
 /// How much of a result the model is shown, in estimated tokens; what is kept in memory fits.
 const RESULT_TOKENS: u32 = 9_000;
 /// The most letters of a command.
@@ -38,10 +41,6 @@ const MS_PER_SECOND: u64 = 1_000;
 pub struct CodeConfig {
     /// The run's box.
     pub station: Arc<Station>,
-    /// Whether commands reach the hosts that the agent lists: not every box can let them.
-    pub egress: bool,
-    /// Why there is no box; then every call is refused with it.
-    pub off: Option<String>,
     /// The run's other tools as a Python package: paths beneath its folder, and texts. Programs call
     /// none where it is empty.
     pub package: Vec<(String, String)>,
@@ -107,10 +106,10 @@ impl Kind {
     fn spec(self, config: &CodeConfig) -> ToolSpec {
         let settings = &config.station.spec().settings;
         let seconds = settings.timeout_seconds;
-        let network = match config.egress {
+        let egress = !settings.hosts.is_empty();
+        let network = match egress {
             true => format!("reaches only {}", settings.hosts.join(", ")),
-            false if settings.hosts.is_empty() => "has no network".to_owned(),
-            false => "has no network here, since that takes a container engine".to_owned(),
+            false => "has no network".to_owned(),
         };
         let calls = match config.package.is_empty() {
             true => "",
@@ -161,11 +160,7 @@ impl Kind {
                 &["job"],
             ),
         };
-        let description = match &config.off {
-            None => description,
-            Some(_) => format!("Off on this machine: every call is refused. {description}"),
-        };
-        self.with_limits(name, description, properties, required, config.egress)
+        self.with_limits(name, description, properties, required, egress)
     }
 
     fn with_limits(
@@ -221,10 +216,6 @@ impl Tool for CodeTool {
     }
 
     async fn run(&self, call: ToolCall) -> Result<ToolOutput, ToolError> {
-        if let Some(off) = &self.config.off {
-            let message = format!("{off}.");
-            return Err(ToolError::new(ToolErrorClass::NotPermitted, message));
-        }
         let station = &self.config.station;
         match self.kind {
             Kind::Command => self.command(&call).await,
@@ -257,14 +248,20 @@ impl CodeTool {
             },
             tools: false,
         };
+        let watch = watch(station);
         if !arguments.background {
             let lease = begin(station, call, &wanted).await?;
-            return follow(station, call, lease, false).await?.output();
+            return follow(station, call, lease, (watch, false)).await?.output();
         }
         let name = job::named(call, &arguments.intent).await?;
         let lease = begin(station, call, &wanted).await?;
         let (command, tells) = (call.action.0.clone(), call.beside.tells.clone());
-        job::watch(station.clone(), command, name.clone(), lease, tells);
+        job::watch(
+            station.clone(),
+            (command, name.clone()),
+            lease,
+            (watch, tells),
+        );
         let text = format!(
             "It runs as job {name}. Read its output with job_output, end it with job_stop; it ends with the run."
         );
@@ -274,29 +271,45 @@ impl CodeTool {
     async fn code(&self, call: &ToolCall) -> Result<ToolOutput, ToolError> {
         let arguments: CodeArguments = arguments(call)?;
         let station = &self.config.station;
-        let name = format!("{FOLDER}/{}.py", call.action);
-        // Where an earlier attempt gave it to the box, its file is there, and may be in use.
         let tools = !self.config.package.is_empty();
-        if call.beside.life.is_none() {
-            let workspace = &station.spec().workspace;
-            let written = written(workspace, &name, arguments.code.as_bytes()).await;
-            written.map_err(failed)?;
-            for (path, text) in &self.config.package {
-                let written = written_package(workspace, path, text).await;
-                written.map_err(failed)?;
-            }
-        }
+        let place = self.placed(call, &arguments.code).await.map_err(failed)?;
         let wanted = Wanted {
-            program: vec!["python3".to_owned(), format!("{DIRECTORY}/{name}")],
+            program: vec![
+                "python3".to_owned(),
+                format!("{DIRECTORY}/{}", place.program),
+            ],
             variables: vec![(
                 "PYTHONPATH".to_owned(),
-                format!("{DIRECTORY}:{DIRECTORY}/{PACKAGES}"),
+                format!("{DIRECTORY}:{DIRECTORY}/{}", place.packages),
             )],
             time_ms: self.time_ms(arguments.timeout_seconds),
             tools,
         };
+        let watch = watch(station);
         let lease = begin(station, call, &wanted).await?;
-        follow(station, call, lease, tools).await?.output()
+        follow(station, call, lease, (watch, tools)).await?.output()
+    }
+
+    /// Lays a program and the package of the run's tools where it runs; says where they are.
+    async fn placed(&self, call: &ToolCall, code: &str) -> Result<Place, SandboxError> {
+        let workspace = &self.config.station.spec().workspace;
+        let name = format!("{}.py", call.action);
+        // Where an earlier attempt gave it to the box, its file is there, and may be in use.
+        if call.beside.life.is_some() {
+            let found = |folder: &String| workspace.join(folder).join(&name).is_file();
+            let folder = names(FOLDER).find(found);
+            return Ok(Place {
+                program: format!("{}/{name}", folder.as_deref().unwrap_or(FOLDER)),
+                packages: PACKAGES.to_owned(),
+            });
+        }
+        container::mend(workspace)?;
+        let program = written(workspace, FOLDER, &name, code.as_bytes()).await?;
+        let packages = match self.config.package.is_empty() {
+            true => PACKAGES.to_owned(),
+            false => written_package(workspace, PACKAGES, &self.config.package).await?,
+        };
+        Ok(Place { program, packages })
     }
 
     fn time_ms(&self, seconds: Option<u64>) -> u64 {
@@ -305,12 +318,19 @@ impl CodeTool {
     }
 }
 
-async fn written_package(
-    workspace: &std::path::PathBuf,
-    path: &str,
-    text: &str,
-) -> Result<(), SandboxError> {
-    written(workspace, &format!("{PACKAGES}/{path}"), text.as_bytes()).await
+/// Where a program and its package lie, from the workspace.
+struct Place {
+    program: String,
+    packages: String,
+}
+
+/// Looks at what the workspace holds while a command runs.
+fn watch(station: &Station) -> Watch {
+    let limits = UsageLimits {
+        bytes: station.spec().settings.disk.0,
+        entries: ENTRIES_MAX,
+    };
+    Watch::begin(station.spec().workspace.clone(), limits)
 }
 
 fn arguments<T: serde::de::DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {

@@ -16,6 +16,37 @@ pub fn hand_over(workspace: &Path) -> Result<(), SandboxError> {
     linux::hand_over(workspace).map_err(|error| SandboxError::file(workspace)(error.into()))
 }
 
+/// Opens a workspace again that its own user can't enter any more; says whether that was so. Its
+/// mode is the one thing of it that a command can change and nobody inside may be able to put right.
+///
+/// # Errors
+/// When it is not there, or belongs to somebody else.
+#[cfg(unix)]
+pub fn mend(workspace: &Path) -> Result<bool, SandboxError> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = std::fs::metadata(workspace).map_err(SandboxError::file(workspace))?;
+    let mode = metadata.permissions().mode();
+    if mode & OWNERS == OWNERS {
+        return Ok(false);
+    }
+    let open = std::fs::Permissions::from_mode(mode | OWNERS);
+    std::fs::set_permissions(workspace, open).map_err(SandboxError::file(workspace))?;
+    Ok(true)
+}
+
+/// Elsewhere a folder has no such mode.
+///
+/// # Errors
+/// Never.
+#[cfg(not(unix))]
+pub fn mend(_workspace: &Path) -> Result<bool, SandboxError> {
+    Ok(false)
+}
+
+/// What the owner of a workspace may do there.
+#[cfg(unix)]
+const OWNERS: u32 = 0o700;
+
 /// Only on Linux do owners reach into containers.
 ///
 /// # Errors

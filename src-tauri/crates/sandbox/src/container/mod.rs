@@ -22,7 +22,7 @@ use tokio_util::io::StreamReader;
 
 #[cfg(target_os = "linux")]
 pub(crate) use create::{COMMAND_USER, environment as environment_of};
-pub use give::hand_over;
+pub use give::{hand_over, mend};
 pub use names::{Owner, RunBox};
 pub use reap::{Reaped, reap, reap_all_but, runs};
 

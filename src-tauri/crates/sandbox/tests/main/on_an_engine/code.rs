@@ -49,16 +49,16 @@ macro_rules! on_all {
 }
 
 /// One installation, seen by as many processes as a test plays.
-struct Bench {
+pub(crate) struct Bench {
     folder: tempfile::TempDir,
     backing: Backing,
-    settings: SandboxSettings,
-    run: RunId,
+    pub(crate) settings: SandboxSettings,
+    pub(crate) run: RunId,
 }
 
 /// One process with its box.
-struct Process {
-    boxes: Boxes,
+pub(crate) struct Process {
+    pub(crate) boxes: Boxes,
     station: Arc<Station>,
     told: Arc<Told>,
 }
@@ -81,7 +81,7 @@ impl Bench {
         )
     }
 
-    async fn without() -> Self {
+    pub(crate) async fn without() -> Self {
         let bubblewrap = Bubblewrap::find().await.expect("it works here");
         let engines = Unavailable { tried: Vec::new() };
         let backing = Backing::Bubblewrap {
@@ -112,11 +112,11 @@ impl Bench {
         }
     }
 
-    fn workspace(&self) -> PathBuf {
+    pub(crate) fn workspace(&self) -> PathBuf {
         self.folder.path().join("workspace")
     }
 
-    fn process(&self) -> Process {
+    pub(crate) fn process(&self) -> Process {
         let instance = self.folder.path().file_name().expect("a name");
         let instance = instance
             .to_string_lossy()
@@ -142,7 +142,7 @@ impl Bench {
         }
     }
 
-    async fn clear(self) {
+    pub(crate) async fn clear(self) {
         let process = self.process();
         for run in within(process.boxes.left()).await.expect("it lists") {
             within(process.boxes.remove_left(&run))
@@ -155,7 +155,7 @@ impl Bench {
 }
 
 impl Process {
-    fn call(&self, action: &str, arguments: Value) -> ToolCall {
+    pub(crate) fn call(&self, action: &str, arguments: Value) -> ToolCall {
         ToolCall {
             run: RunId::from_parts(0, 1),
             action: ActionId(action.to_owned()),
@@ -182,11 +182,9 @@ impl Process {
         }
     }
 
-    async fn run(&self, tool: &str, call: ToolCall) -> Result<ToolOutput, ToolError> {
+    pub(crate) async fn run(&self, tool: &str, call: ToolCall) -> Result<ToolOutput, ToolError> {
         let config = CodeConfig {
             station: self.station.clone(),
-            egress: !self.station.spec().settings.hosts.is_empty(),
-            off: None,
             package: vec![("tools.py".to_owned(), PACKAGE.to_owned())],
         };
         let tools = code_tools(&config);
@@ -194,12 +192,16 @@ impl Process {
         within(tool.expect("it is there").run(call)).await
     }
 
-    async fn text(&self, tool: &str, action: &str, arguments: Value) -> String {
+    pub(crate) async fn text(&self, tool: &str, action: &str, arguments: Value) -> String {
         text(self.run(tool, self.call(action, arguments)).await)
     }
 
-    fn facts(&self) -> Vec<String> {
+    pub(crate) fn facts(&self) -> Vec<String> {
         self.told.facts.lock().unwrap().clone()
+    }
+
+    pub(crate) fn spec(&self) -> &StationSpec {
+        self.station.spec()
     }
 
     fn life(&self) -> Option<String> {
@@ -207,19 +209,19 @@ impl Process {
     }
 }
 
-fn text(output: Result<ToolOutput, ToolError>) -> String {
+pub(crate) fn text(output: Result<ToolOutput, ToolError>) -> String {
     let parts = output.expect("it ends").parts.into_iter();
     parts
         .map(longrein_runtime::ports::Part::into_text)
         .collect()
 }
 
-fn command(line: &str) -> Value {
+pub(crate) fn command(line: &str) -> Value {
     json!({"command": line, "intent": "a test"})
 }
 
 /// Waits until a file has something in it: what a command does is seen there.
-async fn seen(path: &Path) {
+pub(crate) async fn seen(path: &Path) {
     let looking = async {
         while std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -1,13 +1,13 @@
 mod bubblewrap;
 mod calls;
-mod code;
+pub(crate) mod code;
 mod escape;
 mod image;
 mod kill;
 mod leftovers;
 mod life;
 mod network;
-mod place;
+pub(crate) mod place;
 mod resources;
 mod told;
 
