@@ -1332,6 +1332,8 @@ export type RunHead = {
 	window_tokens: number,
 	/**  Sources captured so far. */
 	sources: SourceLine[],
+	/**  The stages of the agent's path, in their order. */
+	stages: StageLine[],
 	/**  Files delivered. */
 	artifacts: ArtifactLine[],
 	/**  The criteria, with the last result where one was checked. */
@@ -1711,6 +1713,14 @@ export type SourceMeta = {
 	private?: boolean,
 	/**  What reading a PDF gave. */
 	pdf?: PdfReceipt | null,
+};
+
+/**  A stage in the panel. */
+export type StageLine = {
+	/**  Its name. */
+	name: string,
+	/**  How far it is. */
+	state: PlanState,
 };
 
 /**  How a place for secrets is. */

@@ -14,6 +14,7 @@ pub mod rules;
 mod sandbox;
 mod sections;
 mod settings;
+mod stages;
 #[cfg(test)]
 mod tests;
 mod tools;

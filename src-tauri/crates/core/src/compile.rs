@@ -17,6 +17,7 @@ use messages::Laying;
 
 pub use messages::Base64;
 
+mod below;
 mod messages;
 
 /// What the harness tells every model before the agent's instructions.
@@ -378,7 +379,10 @@ fn tail(run: &Run) -> String {
     let mut text = String::from("[harness]");
     let steps = run.limits.steps.unwrap_or(0);
     let _ = write!(text, " step {} of {steps}", run.used.steps + 1);
-    if run.criteria().is_empty() {
+    if let Some(stage) = run.stage() {
+        let (number, of) = (run.stage_number, run.stages().len());
+        let _ = write!(text, "; stage {number} of {of}, {}", stage.name);
+    } else if run.criteria().is_empty() {
         text.push_str("; no completion criteria");
     }
     let open = |item: &&PlanItem| matches!(item.state, PlanState::Open | PlanState::Doing);

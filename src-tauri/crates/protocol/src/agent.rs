@@ -9,6 +9,7 @@ use crate::tool::{Effect, Recovery, Repeat};
 
 pub use crate::criterion::*;
 pub use crate::sandbox::*;
+pub use crate::stage::*;
 
 /// A saved configuration: model, instructions, tools, policy, budgets and completion criteria.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +49,9 @@ pub struct AgentSpec {
     #[serde(default)]
     // Apart, so that an event that holds an agent is not much larger than all others.
     pub budget: Box<Budget>,
+    /// The parts of its work, in their order. Without stages it finds its own way.
+    #[serde(default, rename = "stage", skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
     /// When the run is done. Without criteria the outcome is `unverified`.
     #[serde(default)]
     pub done_when: Vec<Criterion>,

@@ -26,6 +26,8 @@ pub enum Criterion {
     Judge(JudgeCriterion),
     /// A command in a fresh box ends as it must.
     Command(CommandCriterion),
+    /// The plan is as far as it must be.
+    Plan(PlanCriterion),
     /// A person accepts.
     Person(PersonCriterion),
 }
@@ -174,6 +176,27 @@ pub struct CommandCriterion {
     pub matches: Option<String>,
 }
 
+/// `plan = "made"`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlanCriterion {
+    /// How far it has to be.
+    pub plan: PlanGoal,
+    /// The least number of items.
+    #[serde(default = "one")]
+    pub min: u32,
+}
+
+/// How far a plan has to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanGoal {
+    /// It has items that are open.
+    Made,
+    /// Every item is done or dropped.
+    Closed,
+}
+
 /// `person = "Read the page and accept it."`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -196,6 +219,10 @@ impl Criterion {
             Self::Command(command) => match command.status {
                 0 => format!("the command {} succeeds", command.command),
                 status => format!("the command {} ends with status {status}", command.command),
+            },
+            Self::Plan(plan) => match plan.plan {
+                PlanGoal::Made => format!("the plan has at least {} open items", plan.min),
+                PlanGoal::Closed => "every item of the plan is done or dropped".to_owned(),
             },
             Self::Person(person) => format!("a person accepts: {}", person.person),
         }

@@ -158,6 +158,8 @@ payloads! {
     BudgetRaised = "budget.raised";
     /// A hard limit is reached.
     BudgetExceeded = "budget.exceeded";
+    /// The next stage of the agent's work begins.
+    StageEntered = "stage.entered";
     /// The plan changed.
     PlanUpdated = "plan.updated";
     /// The model was given the instructions of a skill, which stay in its view from here on.

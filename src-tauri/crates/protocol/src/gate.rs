@@ -204,6 +204,8 @@ pub enum Actor {
     Person,
     /// A program that the model wrote, from within another action.
     Program,
+    /// The harness, where the agent's stages say so.
+    Harness,
 }
 
 impl Actor {

@@ -13,6 +13,7 @@ pub mod media;
 pub mod question;
 pub mod sandbox;
 pub mod source;
+pub mod stage;
 pub mod tool;
 pub mod view;
 pub mod wish;

@@ -48,6 +48,12 @@ impl Driver {
                 self.keep(blob);
                 body
             }
+            // What the harness wrote is in no response that keeps it.
+            None if call.by == Actor::Harness => {
+                let (body, blob) = Body::of(text);
+                self.keep(blob);
+                body
+            }
             None => call.arguments,
         };
         self.record(ActionProposed {
@@ -57,7 +63,7 @@ impl Driver {
             arguments,
             effect: spec.effect,
             repeat: spec.repeat,
-            by: Actor::Model,
+            by: call.by,
             undoes: None,
             within: None,
         })

@@ -19,5 +19,5 @@ pub use model::ScriptedModel;
 pub use provider::MockProvider;
 pub use reply::{Scripted, call, fail, say, then};
 pub use request::SeenRequest;
-pub use tool::FakeTool;
+pub use tool::{FakeTool, planned};
 pub use world::{SeededChance, TestClock, TestWorld};

@@ -5,9 +5,23 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use longrein_protocol::ToolSpec;
+use longrein_protocol::source::{PlanItem, PlanState};
 use longrein_protocol::tool::{Effect, Reach, Recovery, Repeat};
-use longrein_runtime::ports::{Answer, Question, Tool, ToolCall, ToolError, ToolOutput};
+use longrein_runtime::ports::{Answer, Fact, Question, Tool, ToolCall, ToolError, ToolOutput};
 use serde_json::{Value, json};
+
+/// What a tool gives that makes the plan of a call's `items`, all of them open.
+pub fn planned(call: &ToolCall) -> ToolOutput {
+    let items = call.arguments["items"].as_array().cloned();
+    let items = items.unwrap_or_default().into_iter().map(|item| PlanItem {
+        text: item.as_str().unwrap_or_default().to_owned(),
+        state: PlanState::Open,
+        evidence: None,
+    });
+    let mut output = ToolOutput::text("planned", "planned");
+    output.facts.push(Fact::Plan(items.collect()));
+    output
+}
 
 type Act = dyn Fn(&ToolCall) -> Result<ToolOutput, ToolError> + Send + Sync;
 

@@ -53,6 +53,7 @@ export class Story {
       context: [],
       window_tokens: 32_768,
       sources: [],
+      stages: [],
       artifacts: [],
       done_when: [
         { criterion: 'index.html exists, at least 1000 bytes', holds: false, evidence: '' },

@@ -61,6 +61,7 @@ impl BenchWorld {
             library: Default::default(),
             context: Default::default(),
             budget: Default::default(),
+            stages: Vec::new(),
             done_when: Vec::new(),
         };
         agent.model.use_ = vec![MODEL.to_owned()];

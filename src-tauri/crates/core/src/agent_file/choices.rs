@@ -1,6 +1,6 @@
 //! Words that stand for one of a few things, by name.
 
-use longrein_protocol::agent::{Decision, Permit, Thinking};
+use longrein_protocol::agent::{Decision, Each, Permit, PlanGoal, Thinking};
 use longrein_protocol::{Effect, Repeat};
 
 pub(super) const EFFECTS: &[(&str, Effect)] = &[
@@ -32,6 +32,11 @@ pub(super) const THINKINGS: &[(&str, Thinking)] = &[
 
 pub(super) const PERMITS: &[(&str, Permit)] =
     &[("allow", Permit::Allow), ("forbid", Permit::Forbid)];
+
+pub(super) const EACHES: &[(&str, Each)] = &[("plan", Each::Plan)];
+
+pub(super) const PLAN_GOALS: &[(&str, PlanGoal)] =
+    &[("made", PlanGoal::Made), ("closed", PlanGoal::Closed)];
 
 /// The word for a thing; every thing has one.
 pub(super) fn word<T: PartialEq>(choices: &[(&'static str, T)], thing: &T) -> &'static str {

@@ -60,21 +60,22 @@ const KINDS: &[Kind] = &[
         read: answers::command,
     },
     Kind {
+        key: "plan",
+        keys: keys::PLAN_CRITERION,
+        read: answers::plan,
+    },
+    Kind {
         key: "person",
         keys: keys::PERSON_CRITERION,
         read: answers::person,
     },
 ];
 
-/// Reads every criterion that can be used and reports the others.
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    root: Fields<'_>,
-    grants: &ToolGrants,
-) -> Vec<Criterion> {
+/// Reads every criterion of the file, or of one of its stages, that can be used and reports the others.
+pub(super) fn read(reader: &mut Reader<'_>, of: Fields<'_>, grants: &ToolGrants) -> Vec<Criterion> {
     let mut criteria: Vec<Criterion> = Vec::new();
-    for (position, value) in reader.tables(root, "done_when").into_iter().enumerate() {
-        let path = format!("done_when[{}]", position + 1);
+    for (position, value) in reader.tables(of, "done_when").into_iter().enumerate() {
+        let path = format!("{}[{}]", of.path_of("done_when"), position + 1);
         let Some(fields) = reader.open_table(value, &path, keys::CRITERION) else {
             continue;
         };
@@ -196,7 +197,7 @@ fn is_expression(reader: &mut Reader<'_>, text: &At<String>, path: &str) -> bool
 }
 
 /// A text that says something to whoever reads it.
-fn words(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str) -> Option<String> {
+pub(super) fn words(reader: &mut Reader<'_>, fields: Fields<'_>, key: &str) -> Option<String> {
     let text = reader.text(fields, key)?;
     if text.value.trim().is_empty() {
         let message = format!("“{key}” says nothing.");

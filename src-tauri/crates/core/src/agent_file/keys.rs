@@ -26,7 +26,7 @@ pub(super) const ROOT: &[Key] = &[
     Key::new("context", "[context]"),
     Key::new("budget", "[budget]"),
     Key::new("done_when", "[[done_when]]"),
-    Key::later("stage"),
+    Key::new("stage", "[[stage]]"),
 ];
 
 /// `[model]`
@@ -118,6 +118,21 @@ pub(super) const BUDGET: &[Key] = &[
     Key::new("depth", "depth = 3"),
 ];
 
+/// `[[stage]]`
+pub(super) const STAGE: &[Key] = &[
+    Key::new("name", "name = \"plan\""),
+    Key::new("instructions", "instructions = \"Write the plan.\""),
+    Key::new("tools", "tools = [\"search_library\"]"),
+    Key::new("each", "each = \"plan\""),
+    Key::new("done_when", "done_when = [{ plan = \"made\", min = 3 }]"),
+];
+
+/// `[[done_when]]` with `plan`
+pub(super) const PLAN_CRITERION: &[Key] = &[
+    Key::new("plan", "plan = \"made\""),
+    Key::new("min", "min = 3"),
+];
+
 /// `[[done_when]]` with `file`
 pub(super) const FILE_CRITERION: &[Key] = &[
     Key::new("file", "file = \"index.html\""),
@@ -193,6 +208,7 @@ pub(super) const CRITERION: &[Key] = &[
     Key::new("judge", "judge = \"Every claim is fair to its source.\""),
     Key::new("person", "person = \"Read the page and accept it.\""),
     Key::new("command", "command = \"python3 -m pytest -q\""),
+    Key::new("plan", "plan = \"made\""),
 ];
 
 /// Where a key belongs that stands elsewhere.
@@ -248,6 +264,7 @@ pub(super) const PLACES: &[(&str, &str)] = &[
     ("matches", "[[done_when]] beside tool or command"),
     ("status", "[[done_when]] beside command"),
     ("of", "[[done_when]] beside judge"),
+    ("each", "[[stage]]"),
     (
         "description",
         "the head of the file, before the first [table]",
@@ -302,6 +319,7 @@ pub(super) const CPUS: RangeInclusive<f64> = 0.1..=1_024.0;
 pub(super) const PROCESSES: RangeInclusive<u32> = 16..=100_000;
 pub(super) const EXIT_STATUS: RangeInclusive<u32> = 0..=255;
 pub(super) const MIN_BYTES: RangeInclusive<u32> = 1..=1_000_000_000;
+pub(super) const MIN_ITEMS: RangeInclusive<u32> = 1..=100;
 pub(super) const MIN_LINKS: RangeInclusive<u32> = 0..=10_000;
 pub(super) const MIN_CITATIONS: RangeInclusive<u32> = 0..=10_000;
 

@@ -4,6 +4,7 @@ mod criteria;
 mod recovery;
 mod rules;
 mod sandbox;
+mod stages;
 
 use expect_test::{Expect, expect};
 
@@ -310,13 +311,10 @@ use = ["local/a", "local/b"]
 [tools]
 allow = ["pin_note", "find_tools"]
 preload = ["exa.search"]
-[[stage]]
-name = "first"
 "#,
         expect![[r#"
             5:10 tools.allow | “pin_note” is not built yet. | Take it out: it would have no effect.
             6:12 tools.preload | “exa.search” is not granted to this agent, so this has no effect. | Add “exa.search” to allow in [tools], or take this out.
-            7:3 stage | “stage” is not built yet. | Take it out: it would have no effect.
         "#]],
     );
 }

@@ -95,6 +95,14 @@ impl<'d> Fields<'d> {
     }
 }
 
+/// A path without the numbers in it: `stage.done_when` for `stage[2].done_when`.
+fn without_places(path: &str) -> String {
+    let parts = path
+        .split('.')
+        .map(|part| part.split_once('[').map_or(part, |(name, _)| name));
+    parts.collect::<Vec<_>>().join(".")
+}
+
 /// A path with a key behind it; a key with other signs than letters stands in quotes.
 pub fn join(path: &str, key: &str) -> String {
     let bare = !key.is_empty()
@@ -269,8 +277,8 @@ impl<'t> Reader<'t> {
         match value.get_ref() {
             DeValue::Table(table) => Some(Fields { table, keys, path }),
             other => {
-                let example = match path.split_once('[') {
-                    Some((list, _)) => format!("[[{list}]]"),
+                let example = match path.rsplit_once('[') {
+                    Some((list, _)) => format!("[[{}]]", without_places(list)),
                     None => format!("[{path}]"),
                 };
                 self.wrong_type(&value.span(), path, ("a table", other), &example);
@@ -302,7 +310,8 @@ impl<'t> Reader<'t> {
             Some((_, DeValue::Array(items))) => items.iter().collect(),
             Some((value, other)) => {
                 let example = fields.example(key);
-                self.wrong_type(&value.span(), key, ("a list of tables", other), example);
+                let path = fields.path_of(key);
+                self.wrong_type(&value.span(), &path, ("a list of tables", other), example);
                 Vec::new()
             }
             None => Vec::new(),

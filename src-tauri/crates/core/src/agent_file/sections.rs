@@ -8,7 +8,7 @@ use toml::de::DeTable;
 
 use super::choices::THINKINGS;
 use super::reader::{At, Fields, Reader};
-use super::{criteria, keys, policy, sandbox, settings};
+use super::{criteria, keys, policy, sandbox, settings, stages};
 
 /// Reads the whole file; what can't be used keeps its default and is reported.
 pub(super) fn read(
@@ -32,6 +32,7 @@ pub(super) fn read(
         sandbox: Box::new(sandbox::read(reader, root, &grants)),
         context: context(reader, root),
         budget: Box::new(budget(reader, root)),
+        stages: stages::read(reader, root, &grants),
         done_when: criteria::read(reader, root, &grants),
         tools: Box::new(grants),
     }

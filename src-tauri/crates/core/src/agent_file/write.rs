@@ -5,12 +5,12 @@ mod value;
 use std::fmt::Write;
 
 use longrein_protocol::agent::{
-    AgentSpec, Budget, Criterion, PolicyRule, SandboxSettings, TextCriterion, ToolCriterion,
+    AgentSpec, Budget, Criterion, PolicyRule, SandboxSettings, Stage, TextCriterion, ToolCriterion,
     ToolSettings,
 };
 use longrein_protocol::tool::Recovery;
 
-use super::choices::{DECISIONS, EFFECTS, PERMITS, REPEATS, THINKINGS, word};
+use super::choices::{DECISIONS, EACHES, EFFECTS, PERMITS, PLAN_GOALS, REPEATS, THINKINGS, word};
 use crate::policy::runs_commands;
 use value::{fraction, json, list, long_text, number, table, table_of_texts, text};
 
@@ -61,6 +61,9 @@ pub(super) fn to_toml(spec: &AgentSpec) -> String {
         &number(spec.context.server_tool_tokens),
     );
     file.budget(&spec.budget);
+    for stage in &spec.stages {
+        file.stage(stage);
+    }
     for criterion in &spec.done_when {
         file.table_of_list("done_when");
         file.criterion(criterion);
@@ -184,6 +187,22 @@ impl File {
         self.line("depth", &number(budget.depth));
     }
 
+    fn stage(&mut self, stage: &Stage) {
+        self.table_of_list("stage");
+        self.line("name", &text(&stage.name));
+        self.line("instructions", &long_text(&stage.instructions));
+        if !stage.tools.is_empty() {
+            self.list("tools", &stage.tools);
+        }
+        if let Some(each) = stage.each {
+            self.word("each", word(EACHES, &each));
+        }
+        for criterion in &stage.done_when {
+            self.table_of_list("stage.done_when");
+            self.criterion(criterion);
+        }
+    }
+
     fn criterion(&mut self, criterion: &Criterion) {
         match criterion {
             Criterion::File(file) => {
@@ -217,6 +236,10 @@ impl File {
                 self.line("command", &long_text(&command.command));
                 self.line("status", &number(command.status));
                 self.optional_text("matches", command.matches.as_ref());
+            }
+            Criterion::Plan(plan) => {
+                self.word("plan", word(PLAN_GOALS, &plan.plan));
+                self.line("min", &number(plan.min));
             }
             Criterion::Person(person) => self.line("person", &long_text(&person.person)),
         }

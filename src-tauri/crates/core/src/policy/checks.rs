@@ -52,6 +52,9 @@ fn granted(run: &Run, action: &Action, spec: Option<&ToolSpec>, arguments: &Valu
         let words = format!("the skill {skill} is not granted to this agent");
         return check(name, Deny, words);
     }
+    if let Some(words) = run.not_of_stage(action) {
+        return check(name, Deny, words);
+    }
     match spec {
         Some(_) if is_granted => check(name, Allow, ""),
         None if is_granted => check(name, Deny, format!("{tool} is not there in this run")),

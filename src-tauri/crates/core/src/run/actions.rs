@@ -14,12 +14,14 @@ use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, Body, Millis, ToolErrorClass};
 
 use super::next::{FINISH, inline};
-use super::{Action, ActionResult, ActionStage, Item, OpenQuestion, Pause, Run};
+use super::{Action, ActionResult, ActionStage, Item, OpenQuestion, Pause, Run, Sharing};
 
 impl Run {
     pub(super) fn proposed(&mut self, proposed: &ActionProposed) {
-        if proposed.by == Actor::Model {
-            self.pending.pop_front();
+        match proposed.by {
+            Actor::Model => drop(self.pending.pop_front()),
+            Actor::Harness => self.helpers = Sharing::Working,
+            Actor::Person | Actor::Program => {}
         }
         self.actions.push(Action {
             effect: proposed.effect,
@@ -39,6 +41,7 @@ impl Run {
     pub(super) fn rejected(&mut self, rejected: &ActionRejected) {
         let by = match rejected.within {
             Some(_) => Actor::Program,
+            None if self.owes_helpers(&rejected.call) => Actor::Harness,
             None => Actor::Model,
         };
         if by == Actor::Model {
@@ -304,7 +307,8 @@ impl Run {
             .max();
         self.used.working_ms = self.used.working_ms.saturating_add(slowest.unwrap_or(0));
         let actions = std::mem::take(&mut self.actions);
-        if actions.iter().any(|action| action.by == Actor::Model) {
+        let counted = |action: &Action| matches!(action.by, Actor::Model | Actor::Harness);
+        if actions.iter().any(counted) {
             self.count_idle();
         }
         for action in actions {
@@ -330,7 +334,10 @@ impl Run {
             self.push(Item::Notice(inline(text)));
             return;
         }
-        self.note_repeat(&action, &result);
+        match action.by {
+            Actor::Harness => self.helpers_end(&action.id),
+            _ => self.note_repeat(&action, &result),
+        }
         let Action { id, call, tool, .. } = action;
         self.push(Item::Result {
             action: id,

@@ -8,6 +8,7 @@ use longrein_protocol::event::{
     RunHandedOff, RunResumed, SideRequested, SourceCaptured, ToolsRevealed, TurnStarted,
     VerificationFinished,
 };
+use longrein_protocol::gate::Actor;
 use longrein_protocol::source::SourceRecord;
 use longrein_protocol::view::KnotShape;
 use longrein_protocol::{Millis, ToolErrorClass, ToolSpec};
@@ -71,6 +72,7 @@ impl Run {
             Payload::BudgetRaised(raised) => self.raised(raised),
             Payload::BudgetExceeded(exceeded) => self.exceeded = Some(exceeded.limit),
             Payload::PolicyChanged(changed) => self.policy_changed(changed),
+            Payload::StageEntered(entered) => self.stage_entered(entered),
             Payload::PlanUpdated(plan) => self.planned(&plan.items),
             Payload::SourceCaptured(source) => self.captured(source),
             Payload::SkillLoaded(loaded) => self.skill_loaded(loaded),
@@ -180,6 +182,7 @@ impl Run {
             self.exceeded = None;
             self.verifications = 0;
             self.bad_replies = 0;
+            self.leave_helpers();
             self.forgive();
             if matches!(self.request, Request::Failed { .. }) {
                 self.request = Request::None;
@@ -230,6 +233,7 @@ impl Run {
         }
         self.turns += 1;
         self.close_open("Not done: the person went on with a new input.");
+        self.leave_helpers();
         self.phase = Phase::Going;
         self.request = Request::None;
         self.claim = false;
@@ -460,6 +464,7 @@ fn pending_call(block: &Block) -> Option<PendingCall> {
             call: id.clone(),
             name: name.clone(),
             arguments: arguments.clone(),
+            by: Actor::Model,
         }),
         Block::Text { .. } | Block::Thinking { .. } => None,
     }

@@ -112,6 +112,10 @@ impl Run {
                 going
             }
             Payload::PlanUpdated(_) => going,
+            Payload::StageEntered(entered) => {
+                let follows = entered.stage == self.stage_number + 1;
+                going && follows && entered.stage as usize <= self.stages().len()
+            }
             Payload::SnapshotTaken(taken) => going && self.allows_snapshot(taken),
             Payload::VerificationStarted(_) => going && !self.checking,
             Payload::VerificationFinished(_) => going && self.checking,
@@ -131,6 +135,7 @@ impl Run {
         Ok(match payload {
             Payload::ActionProposed(proposed) => match proposed.by {
                 Actor::Model => going && self.proposes(&proposed.call),
+                Actor::Harness => going && self.owes_helpers(&proposed.call),
                 Actor::Person => self.phase != Phase::Cancelled,
                 Actor::Program => {
                     let within = proposed.within.as_ref();
@@ -138,7 +143,9 @@ impl Run {
                 }
             },
             Payload::ActionRejected(rejected) => match &rejected.within {
-                None => going && self.proposes(&rejected.call),
+                None => {
+                    going && (self.proposes(&rejected.call) || self.owes_helpers(&rejected.call))
+                }
                 Some(within) => going && self.calls(within),
             },
             // An approved action may be asked for again when its checks change before it starts.

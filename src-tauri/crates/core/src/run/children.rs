@@ -154,6 +154,7 @@ impl Run {
         agent.instructions = INSTRUCTIONS.to_owned();
         agent.tools.allow = allow;
         agent.done_when = Vec::new();
+        agent.stages = Vec::new();
         agent.budget.steps = grant.steps.unwrap_or(agent.budget.steps);
         agent.budget.tokens_in = grant.tokens_in;
         agent.budget.tokens_out = grant.tokens_out;

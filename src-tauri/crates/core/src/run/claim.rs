@@ -45,6 +45,9 @@ impl Run {
 
     /// Whether the work is done, as far as the criteria say.
     fn standing_of_criteria(&self) -> Standing {
+        if let Some(line) = self.unfit_for_next_stage() {
+            return Standing::Off(vec![line]);
+        }
         if self.criteria().is_empty() {
             return Standing::Ends(Outcome::Unverified);
         }
@@ -114,6 +117,13 @@ impl Run {
     }
 
     pub(super) fn end(&self, finish: Option<&Action>, outcome: Outcome) -> Next {
+        let entering = self.entering();
+        if !entering.is_empty() {
+            let words = "this stage is done";
+            let finished =
+                finish.map(|finish| finish_result(finish, words.to_owned(), None, words));
+            return Next::Append(finished.into_iter().chain(entering).collect());
+        }
         let words = match outcome {
             Outcome::Accepted => "accepted: every criterion holds",
             Outcome::Unverified | Outcome::Failed => "finished, without criteria to check",

@@ -18,12 +18,13 @@ mod parts;
 mod programs;
 mod recovery;
 mod skills;
+mod stages;
 mod stopping;
 mod switch;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use longrein_protocol::agent::{AgentSpec, Criterion};
+use longrein_protocol::agent::AgentSpec;
 use longrein_protocol::block::StopReason;
 use longrein_protocol::event::{Fragment, Limit, Limits, RunCreated};
 use longrein_protocol::gate::StandingRule;
@@ -41,6 +42,7 @@ pub use next::{ASK_PERSON, DELEGATE, FINISH, Next, WaitsFor};
 pub use parts::*;
 pub use recovery::{LOST_ATTEMPTS, QUERY_ATTEMPTS, REATTACH_ATTEMPTS, StartWay};
 pub use skills::LoadedSkill;
+pub use stages::{STAGE_CALL, Sharing};
 pub use stopping::{DENIALS_LIMIT, LOOP_CYCLE, LOOP_CYCLE_TIMES, LOOP_LIMIT, LOOP_WARNING};
 
 /// How often a request fails before the run is handed off.
@@ -127,6 +129,10 @@ pub struct Run {
     pub ratio_last: f64,
     /// The largest such ratio so far.
     pub ratio_worst: f64,
+    /// The stage that it is in, from 1; 0 before the first, and for an agent without stages.
+    pub stage_number: u32,
+    /// How far the helpers of that stage are.
+    pub helpers: Sharing,
     /// The plan.
     pub plan: Vec<PlanItem>,
     /// Sources, in the order of their ids.
@@ -212,11 +218,6 @@ impl Run {
     /// The agent.
     pub fn agent(&self) -> Option<&AgentSpec> {
         self.created.as_ref().map(|created| &created.agent)
-    }
-
-    /// The criteria of the agent.
-    pub fn criteria(&self) -> &[Criterion] {
-        self.agent().map_or(&[], |agent| &agent.done_when)
     }
 
     /// The model's window in tokens.

@@ -96,6 +96,9 @@ impl Run {
         if !self.actions.is_empty() {
             return self.next_of_actions(now);
         }
+        if let Some(next) = self.next_of_stage() {
+            return next;
+        }
         if self.claim {
             return self.next_of_claim();
         }

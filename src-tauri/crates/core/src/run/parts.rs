@@ -407,8 +407,10 @@ pub struct PendingCall {
     pub call: String,
     /// The tool's name on the wire.
     pub name: String,
-    /// The arguments as the model wrote them.
+    /// The arguments as they were written.
     pub arguments: Body,
+    /// Who calls: the model, or the harness where a stage says so.
+    pub by: Actor,
 }
 
 /// What has been used.

@@ -64,6 +64,7 @@ impl View {
             plan: run.plan.clone(),
             context: context_parts(run),
             window_tokens: run.window_tokens(),
+            stages: run.stage_lines(),
             sources: run.sources.iter().map(source_line).collect(),
             artifacts: self.artifacts.clone(),
             done_when: self.done_when(),

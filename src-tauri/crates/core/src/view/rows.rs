@@ -5,7 +5,8 @@ use longrein_protocol::Body;
 use longrein_protocol::block::Block;
 use longrein_protocol::event::{
     ContextCompacted, Digest, Event, MediaReduced, ModelFailed, ModelResponded, ModelSwitched,
-    Payload, ResumeReason, RunFinished, RunForked, RunHandedOff, RunResumed, VerificationFinished,
+    Payload, ResumeReason, RunFinished, RunForked, RunHandedOff, RunResumed, StageEntered,
+    VerificationFinished,
 };
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::view::{Knot, KnotShape, KnotTone, Row, RowContent, RunState};
@@ -65,9 +66,8 @@ impl View {
             Payload::QuestionWithdrawn(withdrawn) => self.question_withdrawn(withdrawn),
             Payload::QuestionRefused(refused) => self.question_refused(refused, content),
             Payload::ActionStarted(started) => self.started(started),
-            Payload::ActionProgressed(_) | Payload::JobStarted(_) | Payload::JobFinished(_) => {
-                self.runs(event)
-            }
+            Payload::ActionProgressed(progressed) => self.progressed(event, progressed),
+            Payload::JobStarted(_) | Payload::JobFinished(_) => self.job(event),
             Payload::ActionFinished(finished) => self.finished(finished, content),
             Payload::ActionLost(lost) => self.lost(lost),
             Payload::ActionQueried(queried) => self.queried(queried),
@@ -78,10 +78,10 @@ impl View {
             Payload::ChildFinished(finished) => self.child_finished(finished, content),
             Payload::SourceCaptured(captured) => self.captured(captured),
             Payload::SnapshotTaken(taken) => self.files_changed(event, taken),
+            Payload::StageEntered(entered) => self.stage_entered(event, entered),
             // The panel shows these.
             Payload::RunCreated(_) | Payload::PlanUpdated(_) => Vec::new(),
             Payload::ArtifactPublished(_) | Payload::ContextCompiled(_) => Vec::new(),
-            Payload::ToolsFound(_) => Vec::new(),
             Payload::ToolsRevealed(revealed) => self.noted(event, &revealed.notes),
             // What these begin is drawn when it ends; until then the panel says that it works.
             Payload::ModelRequested(_) | Payload::VerificationStarted(_) => Vec::new(),
@@ -89,7 +89,8 @@ impl View {
             Payload::ModelAbandoned(_) | Payload::LoopDetected(_) => Vec::new(),
             Payload::BudgetExceeded(_) => Vec::new(),
             // The end of the run, the person's next words or the action's card say it.
-            Payload::TurnFinished(_) | Payload::SkillLoaded(_) => Vec::new(),
+            Payload::TurnFinished(_) => Vec::new(),
+            Payload::SkillLoaded(_) | Payload::ToolsFound(_) => Vec::new(),
         }
     }
 
@@ -130,10 +131,9 @@ impl View {
         self.notice(event, words)
     }
 
-    /// What runs, beside the steps or in one of them, came to something.
-    fn runs(&mut self, event: &Event) -> Vec<String> {
+    /// What runs beside the steps began or ended.
+    fn job(&mut self, event: &Event) -> Vec<String> {
         match &event.payload {
-            Payload::ActionProgressed(progressed) => self.progressed(event, progressed),
             Payload::JobStarted(started) => self.notice(event, words::job_started(started)),
             Payload::JobFinished(finished) => self.notice(event, words::job_finished(finished)),
             _ => Vec::new(),
@@ -282,6 +282,15 @@ impl View {
         let knot = new_knot(KnotShape::Break, KnotTone::Waiting, "Forked", detail);
         keys.extend(self.plain(event, RowContent::Notice { text }, Some(knot)));
         keys
+    }
+
+    fn stage_entered(&mut self, event: &Event, entered: &StageEntered) -> Vec<String> {
+        let (number, of) = (entered.stage, self.run().stages().len());
+        let label = format!("Stage {number} of {of}: {}", entered.name);
+        let detail = "the stage before is done";
+        let detail = if number == 1 { "the first" } else { detail };
+        let knot = new_knot(KnotShape::Square, KnotTone::Plain, &label, detail);
+        self.plain(event, RowContent::Notice { text: label }, Some(knot))
     }
 
     fn paused(&mut self, event: &Event) -> Vec<String> {

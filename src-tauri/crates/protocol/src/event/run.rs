@@ -320,3 +320,12 @@ pub struct Limits {
     #[cfg_attr(feature = "bindings", specta(type = Option<u32>))]
     pub money_micro: Option<u64>,
 }
+
+/// See [`super::Payload::StageEntered`]. What the model is told of it follows from the agent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StageEntered {
+    /// Its place in the agent's path, from 1.
+    pub stage: u32,
+    /// Its name.
+    pub name: String,
+}

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{RuleLine, RunState};
 use crate::event::{Digest, Limit};
-use crate::source::{Claim, CriterionResult, PlanItem, SourceMeta};
+use crate::source::{Claim, CriterionResult, PlanItem, PlanState, SourceMeta};
 
 /// The panel of one run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -58,6 +58,8 @@ pub struct RunHead {
     pub window_tokens: u32,
     /// Sources captured so far.
     pub sources: Vec<SourceLine>,
+    /// The stages of the agent's path, in their order.
+    pub stages: Vec<StageLine>,
     /// Files delivered.
     pub artifacts: Vec<ArtifactLine>,
     /// The criteria, with the last result where one was checked.
@@ -133,6 +135,16 @@ pub struct ContextPart {
     pub section: String,
     /// Estimated tokens.
     pub tokens: u32,
+}
+
+/// A stage in the panel.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct StageLine {
+    /// Its name.
+    pub name: String,
+    /// How far it is.
+    pub state: PlanState,
 }
 
 /// A source in the panel.

@@ -17,5 +17,6 @@ mod red_team;
 mod requests;
 mod simulation;
 mod stage;
+mod stages;
 mod stopping;
 mod sweep;

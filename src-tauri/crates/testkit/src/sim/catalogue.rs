@@ -32,6 +32,7 @@ pub fn names() -> Vec<&'static str> {
         "put",
         "take_back",
         "delegate",
+        "update_plan",
         "ask_person",
         "finish",
     ]
@@ -130,7 +131,7 @@ fn schema(name: &str) -> Value {
         LOAD_SKILL => {
             json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]})
         }
-        "finish" | "delegate" | FIND_TOOLS | CALL_TOOL => json!({"type": "object"}),
+        "finish" | "delegate" | "update_plan" | FIND_TOOLS | CALL_TOOL => json!({"type": "object"}),
         _ => json!({"type": "object", "properties": number}),
     }
 }

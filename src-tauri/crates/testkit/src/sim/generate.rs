@@ -131,6 +131,7 @@ fn agent(draw: &mut Draw) -> Agent {
             Limits::default()
         },
         criteria,
+        stages: Vec::new(),
         price,
         window_tokens: draw.one(&[0, 0, 0, 4_000]),
         output_tokens: draw.one(&[0, 0, 0, 12]),

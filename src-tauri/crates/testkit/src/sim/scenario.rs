@@ -2,7 +2,7 @@
 //! smaller; what a field leaves out is the plain case.
 
 use longrein_protocol::ToolErrorClass;
-use longrein_protocol::agent::{AgentSpec, Criterion, PolicyRule};
+use longrein_protocol::agent::{AgentSpec, Criterion, PolicyRule, Stage};
 use longrein_protocol::block::{ModelErrorClass, StopReason};
 use longrein_protocol::event::{Limits, Price};
 use longrein_protocol::gate::Scope;
@@ -96,6 +96,9 @@ pub struct Agent {
     /// Its criteria.
     #[serde(skip_serializing_if = "plain")]
     pub criteria: Vec<Criterion>,
+    /// The parts of its work, where it has a fixed path.
+    #[serde(skip_serializing_if = "plain")]
+    pub stages: Vec<Stage>,
     /// What its model's tokens cost.
     #[serde(skip_serializing_if = "plain")]
     pub price: Option<Price>,
@@ -123,6 +126,7 @@ impl Agent {
                 .expect("the fields above are those of an agent");
         spec.policy.clone_from(&self.rules);
         spec.done_when.clone_from(&self.criteria);
+        spec.stages.clone_from(&self.stages);
         let (budget, limits) = (&mut spec.budget, &self.limits);
         budget.steps = limits.steps.unwrap_or(budget.steps);
         budget.tokens_in = limits.tokens_in.or(budget.tokens_in);

@@ -12,6 +12,7 @@ mod judge;
 mod links;
 mod media;
 mod pattern;
+mod plan;
 mod read;
 mod schema;
 #[cfg(test)]
@@ -106,6 +107,7 @@ async fn find(
         Criterion::Tool(tool) => tool::check(tool, asks).await,
         Criterion::Judge(judge) => judge::check(judge, context, asks).await,
         Criterion::Command(command) => command::check(command, asks).await,
+        Criterion::Plan(plan) => Ok(plan::check(plan, context)),
         Criterion::Person(_) => Ok(Finding {
             holds: false,
             waits: true,

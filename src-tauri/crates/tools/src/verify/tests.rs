@@ -2,6 +2,7 @@
 
 mod asked;
 mod delivered;
+mod plan;
 
 use expect_test::expect;
 use longrein_protocol::agent::{

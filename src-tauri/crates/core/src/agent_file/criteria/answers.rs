@@ -1,11 +1,12 @@
-//! Criteria that somebody answers: a tool, a model, a person.
+//! Criteria that somebody answers: a tool, a model, a command, the plan, a person.
 
 use longrein_protocol::Effect;
 use longrein_protocol::agent::{
-    CommandCriterion, Criterion, JudgeCriterion, PersonCriterion, ToolCriterion, ToolGrants,
+    CommandCriterion, Criterion, JudgeCriterion, PersonCriterion, PlanCriterion, ToolCriterion,
+    ToolGrants,
 };
 
-use super::super::choices::{EFFECTS, word};
+use super::super::choices::{EFFECTS, PLAN_GOALS, word};
 use super::super::keys;
 use super::super::reader::{At, Fields, Reader};
 use super::super::sections::is_model_name;
@@ -137,5 +138,18 @@ pub(super) fn command(
         command,
         status: status.unwrap_or(0),
         matches: matches.map(|matches| matches.value),
+    }))
+}
+
+/// `plan = "made"`
+pub(super) fn plan(
+    reader: &mut Reader<'_>,
+    fields: Fields<'_>,
+    _: &ToolGrants,
+) -> Option<Criterion> {
+    let min = reader.whole(fields, "min", &keys::MIN_ITEMS);
+    Some(Criterion::Plan(PlanCriterion {
+        plan: reader.choice(fields, "plan", PLAN_GOALS, &[])?,
+        min: min.unwrap_or(*keys::MIN_ITEMS.start()),
     }))
 }

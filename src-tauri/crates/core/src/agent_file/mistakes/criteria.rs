@@ -24,7 +24,7 @@ fn a_criterion_that_can_not_be_checked_is_told() {
     refused(
         "[[done_when]]\n[[done_when]]\nfile = \"a\"\nevidence = \"a\"",
         expect![[r#"
-            1:1 done_when[1] | The criterion says nothing. | Write what it is about, as in file = "index.html"; there are file, evidence, schema, text, links, tool, judge, command and person.
+            1:1 done_when[1] | The criterion says nothing. | Write what it is about, as in file = "index.html"; there are file, evidence, schema, text, links, tool, judge, command, plan and person.
             2:1 done_when[2] | One criterion can't have both file and evidence. | Write two [[done_when]], one with file and one with evidence.
         "#]],
     );

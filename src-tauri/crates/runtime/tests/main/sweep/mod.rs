@@ -1,6 +1,7 @@
 //! The crash sweep: killed at every commit, on both sides of it, and again while it recovers, a
 //! run comes to the same end, and no law of the runtime is broken on the way.
 
+mod delegated;
 mod found;
 mod scenarios;
 

@@ -10,6 +10,8 @@ use longrein_testkit::sim::{
 };
 use serde_json::json;
 
+use super::delegated;
+
 /// All of them.
 pub fn all() -> Vec<Scenario> {
     vec![
@@ -26,7 +28,8 @@ pub fn all() -> Vec<Scenario> {
         narrowed(),
         steered(),
         late(),
-        children(),
+        delegated::children(),
+        delegated::staged(),
         leaving(),
         boxed(),
         skills(),
@@ -379,26 +382,6 @@ fn late() -> Scenario {
             ..manner("once", 1)
         }],
         ..scenario("late", [calls("once", json!({"n": 1})), words("Done.")])
-    }
-}
-
-/// Delegates two parts, of which each does something once, one asks the person, and both report.
-fn children() -> Scenario {
-    let task = |title: &str| json!({"title": title, "brief": "Do your part."});
-    Scenario {
-        child_replies: vec![
-            calls("write", json!({"path": "a.html", "n": 1})),
-            calls("post", json!({"n": 2})),
-            calls("finish", json!({"summary": "My part is done."})),
-        ],
-        ..scenario(
-            "children",
-            [
-                calls("delegate", json!({"tasks": [task("One"), task("Other")]})),
-                calls("once", json!({"n": 3})),
-                words("Both parts are done."),
-            ],
-        )
     }
 }
 
