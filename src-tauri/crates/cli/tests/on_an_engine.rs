@@ -307,6 +307,13 @@ fn a_run_that_is_cancelled_ends_what_it_runs(place: &Place) {
     place.assert_gone(&home, &run);
 }
 
+fn a_run_that_another_process_cancels_ends_what_a_killed_one_left(place: &Place) {
+    let (home, _provider, run, _) = killed_while_counting(place);
+    good(home.run(&["cancel", &run]));
+    place.assert_gone(&home, &run);
+    home.assert_whole();
+}
+
 fn a_job_goes_on_beside_the_steps_and_ends_with_the_run(place: &Place) {
     let (home, provider) = place.home(vec![
         call(
@@ -459,6 +466,7 @@ on_all!(
     a_command_that_runs_on_through_a_kill_is_found_again_whole,
     a_command_that_ended_after_a_kill_is_read_from_its_receipt,
     a_run_that_is_cancelled_ends_what_it_runs,
+    a_run_that_another_process_cancels_ends_what_a_killed_one_left,
     a_job_goes_on_beside_the_steps_and_ends_with_the_run,
     after_many_runs_half_of_them_killed_nothing_is_left,
     a_box_is_measured,

@@ -184,19 +184,25 @@ impl Bubblewrap {
         loop {
             match connected(&receipts.join(SOCKET)).await {
                 Ok(stream) => {
-                    if let Err(error) = told_to_end(stream).await {
-                        // An agent of another version, or one that hangs, is ended all the same;
-                        // what it runs ends with it.
-                        tracing::warn!(%error, "an agent does not end by a word");
-                        kill_holder(&receipts)?;
-                    }
+                    let ended = match told_to_end(stream).await {
+                        Ok(()) => gone(&receipts).await,
+                        Err(error) => Err(error),
+                    };
+                    let Err(error) = ended else { return Ok(()) };
+                    // An agent of another version, or one that hangs, is ended all the same; what
+                    // it runs ends with it.
+                    tracing::warn!(%error, "an agent does not end by a word");
+                    kill_holder(&receipts)?;
                     return gone(&receipts).await;
                 }
                 // Held, the folder has an agent that does not listen yet, or does no more.
                 Err(_) if is_held(&receipts)? && begun.elapsed() < LISTEN_LIMIT => {
                     tokio::time::sleep(PAUSE).await;
                 }
-                Err(_) => return gone(&receipts).await,
+                Err(_) => {
+                    kill_holder(&receipts)?;
+                    return gone(&receipts).await;
+                }
             }
         }
     }
@@ -372,7 +378,9 @@ async fn told_to_end(stream: UnixStream) -> Result<(), SandboxError> {
     session.stop().await
 }
 
-/// Kills the process that holds a folder, if there is one: the system lists who holds which file.
+/// Kills the agent that holds a folder, if there is one: the system lists who holds which file. An
+/// app that looks whether one does holds it for a moment itself, and does not name the folder when
+/// it is started.
 fn kill_holder(receipts: &Path) -> Result<(), SandboxError> {
     use std::os::unix::fs::MetadataExt;
     let Some(lock) = lock(receipts)? else {
@@ -390,12 +398,22 @@ fn kill_holder(receipts: &Path) -> Result<(), SandboxError> {
         if is_flock
             && of.is_some_and(|(_, of)| of.parse() == Ok(inode))
             && let Some(holder) = holder.and_then(rustix::process::Pid::from_raw)
+            && names(holder, receipts)
         {
             // Gone meanwhile is gone.
             let _ = rustix::process::kill_process(holder, rustix::process::Signal::KILL);
         }
     }
     Ok(())
+}
+
+/// Whether a process was started with a path in its arguments.
+fn names(process: rustix::process::Pid, path: &Path) -> bool {
+    use std::os::unix::ffi::OsStrExt;
+    let line = Path::new("/proc").join(process.as_raw_nonzero().to_string());
+    let line = std::fs::read(line.join("cmdline")).unwrap_or_default();
+    let path = path.as_os_str().as_bytes();
+    line.windows(path.len()).any(|part| part == path)
 }
 
 /// Whether an agent holds its folder.

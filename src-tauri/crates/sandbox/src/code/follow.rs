@@ -20,6 +20,10 @@ use crate::wire::{End, Receipt, Stream};
 
 /// What is told of a number of bytes.
 const MEBIBYTE: f64 = (1_u64 << 20) as f64;
+/// The signal of Linux for a file that grows beyond its limit.
+const FILE_TOO_LARGE: i32 = 25;
+/// What shells add to the number of a signal to say that it ended what they started.
+const SHELLS_SIGNALS: i32 = 128;
 /// What helps a workspace that holds too much.
 const LESS: &str = "delete what is not needed first, which commands may, or have the person raise disk under [sandbox]";
 
@@ -88,6 +92,7 @@ pub(super) async fn follow(
     station.has_ended(command);
     let mut notes = Vec::new();
     notes.extend(mended(station));
+    notes.extend(too_large(&receipt.end, watch.limits()));
     notes.extend(is_full(station, &watch, killed.is_some()).await);
     Ok(Ended {
         receipt,
@@ -108,6 +113,21 @@ fn mended(station: &Station) -> Option<String> {
         ),
         Err(error) => Some(format!("the workspace can't be used as it is: {error}")),
     }
+}
+
+/// What is said where the system ended a command, or what a shell started, for the size of a file.
+fn too_large(end: &End, limits: &UsageLimits) -> Option<String> {
+    let is_so = match end {
+        End::Signalled { signal } => *signal == FILE_TOO_LARGE,
+        End::Exited { status } => *status == SHELLS_SIGNALS + FILE_TOO_LARGE,
+        _ => false,
+    };
+    is_so.then(|| {
+        let most = limits.bytes as f64 / MEBIBYTE;
+        format!(
+            "a file may not grow beyond {most:.1} MiB, which is all that the workspace may hold"
+        )
+    })
 }
 
 /// What is said of a workspace that held too much when it was looked at, and does now.

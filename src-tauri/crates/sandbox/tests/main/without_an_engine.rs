@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::Duration;
 
+use longrein_sandbox::bubblewrap::Bubblewrap;
 use longrein_sandbox::code::Closing;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -207,6 +209,12 @@ async fn a_full_workspace_ends_what_fills_it_and_can_be_tidied_up() {
         .await;
     assert!(said.starts_with("[exit status 0"), "{said}");
     assert!(!said.contains("may hold"), "{said}");
+    let large = command("head -c 8000000 /dev/zero > large");
+    let said = process.text("run_command", "A5", large).await;
+    assert!(
+        said.contains("[a file may not grow beyond 4.0 MiB"),
+        "{said}"
+    );
     process.boxes.close(bench.run, Closing::Over).await;
     bench.clear().await;
 }
@@ -281,6 +289,37 @@ async fn who_ends_a_run_ends_what_another_process_began() {
     };
     within(gone).await;
     bench.clear().await;
+}
+
+/// Such as one of another version, or one that hangs.
+#[tokio::test]
+async fn an_agent_that_is_not_ended_by_a_word_is_killed() {
+    let state = tempfile::tempdir().expect("a folder");
+    let receipts = state.path().join("receipts");
+    fs::create_dir(&receipts).expect("ours");
+    let lock = receipts.join("lock");
+    let holding = "import fcntl, sys, time; held = open(sys.argv[1], 'w'); \
+        fcntl.flock(held, fcntl.LOCK_EX); print('held', flush=True); time.sleep(300)";
+    let mut agent = tokio::process::Command::new("python3")
+        .args(["-c", holding])
+        .arg(&lock)
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("it starts");
+    let mut said = [0; 5];
+    let output = agent.stdout.as_mut().expect("it is piped");
+    output
+        .read_exact(&mut said)
+        .await
+        .expect("it holds its folder");
+    let listener = tokio::net::UnixListener::bind(receipts.join("agent.sock")).expect("ours");
+    tokio::spawn(async move { while listener.accept().await.is_ok() {} });
+    within(Bubblewrap::stop(state.path()))
+        .await
+        .expect("it ends");
+    let ended = agent.wait().await.expect("it has ended");
+    assert_eq!(ended.signal(), Some(9));
 }
 
 /// Processes of this machine that have a path in their arguments.
