@@ -101,7 +101,7 @@ impl Sandboxes {
         // The making of a box is no action: what it shows has a name of its own.
         let shown = live.action(id, ActionId(MAKING.to_owned()));
         if let Err(error) = self.boxes.ready(&spec, &*shown).await {
-            tracing::warn!(run = %id, %error, "commands are off");
+            tracing::debug!(run = %id, %error, "commands are off");
             return Ok(Commands {
                 tools: Vec::new(),
                 off: Some(Off::of(&agent.tools.allow, &error)),

@@ -36,5 +36,6 @@ mod support;
 mod taking_up;
 mod terminal;
 mod waiting;
+#[cfg(target_os = "linux")]
 mod without_an_engine;
 mod wrong_input;

@@ -1,6 +1,8 @@
 //! Whole runs whose commands work in a box that bubblewrap makes, and runs for which nothing does.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 
 use longrein_testkit::provider::Setup;
@@ -102,20 +104,13 @@ fn what_ran_and_the_end_of_what_it_said_are_told_while_it_runs_and_afterwards() 
     }
 }
 
-#[test]
-fn where_nothing_makes_a_box_no_tool_for_commands_is_offered_and_it_is_said_once() {
-    let (home, provider) = home(vec![say("I can't run anything.")]);
-    let mut command = home.command(&["run", &home.agent(AGENT), "Multiply."]);
-    // Whatever is installed here, nothing is found.
-    command.env("PATH", home.path());
-    let ran = crate::support::Running::start(command).outcome();
+/// Checks that no tool for commands is offered, that the person is told once and why, and the model
+/// as well.
+fn assert_off(ran: &Outcome, provider: &Provider, why: &str) {
     assert_eq!(ran.status, 0, "{ran}");
     let said = "Off in this run: run_command, run_code.";
     assert_eq!(ran.err.matches(said).count(), 1, "{ran}");
-    assert!(
-        ran.err.contains("install the package 'bubblewrap'"),
-        "{ran}"
-    );
+    assert!(ran.err.contains(why), "{why}: {ran}");
     let body: Value = serde_json::from_slice(&provider.mock.seen()[0].body).unwrap();
     let tools = body["tools"].to_string();
     assert!(tools.contains("read_file"), "{tools}");
@@ -128,6 +123,79 @@ fn where_nothing_makes_a_box_no_tool_for_commands_is_offered_and_it_is_said_once
         "{told}"
     );
     assert!(told.contains("run_command, run_code"), "{told}");
+}
+
+#[test]
+fn where_nothing_makes_a_box_no_tool_for_commands_is_offered_and_it_is_said_once() {
+    let (home, provider) = home(vec![say("I can't run anything.")]);
+    let mut command = home.command(&["run", &home.agent(AGENT), "Multiply."]);
+    // Whatever is installed here, nothing is found.
+    command.env("PATH", home.path());
+    let ran = crate::support::Running::start(command).outcome();
+    assert_off(&ran, &provider, "install the package 'bubblewrap'");
+}
+
+/// An engine that answers, has no image, and says this when it is to build one.
+fn engine(home: &Home, says: &'static str) -> String {
+    let socket = home.path().join("engine.sock");
+    let listener = UnixListener::bind(&socket).unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            answer(&stream, says);
+        }
+    });
+    socket.display().to_string()
+}
+
+fn answer(mut stream: &UnixStream, says: &str) {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head).is_ok_and(|read| read > 0) {}
+    // Who is answered before all of a body was read takes the answer for a failure.
+    let head = head.to_lowercase();
+    let length = head.split_once("content-length: ");
+    let length = length.and_then(|(_, rest)| rest.lines().next()?.parse().ok());
+    let mut body = vec![0; length.unwrap_or_default()];
+    let _ = reader.read_exact(&mut body);
+    let is_chunked = head.contains("transfer-encoding: chunked");
+    while is_chunked && !body.ends_with(b"0\r\n\r\n") {
+        match reader.read_until(b'\n', &mut body) {
+            Ok(read) if read > 0 => {}
+            _ => break,
+        }
+    }
+    let first = head.lines().next().unwrap_or_default();
+    let asks = |path: &str| first.contains(path);
+    let version = r#"{"Version":"1.0","ApiVersion":"1.41","Arch":"amd64","Os":"linux"}"#;
+    let info = format!(r#"{{"Architecture":"{}"}}"#, std::env::consts::ARCH);
+    let (status, body) = match () {
+        () if asks("/_ping") => ("200 OK", "OK"),
+        () if asks("/version") => ("200 OK", version),
+        () if asks("/info") => ("200 OK", info.as_str()),
+        () if asks("/images/") => ("404 Not Found", r#"{"message":"no such image"}"#),
+        () if asks("/build") => ("200 OK", says),
+        () => ("500 Internal Server Error", r#"{"message":"not today"}"#),
+    };
+    let length = body.len();
+    let _ = write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
+         Connection: close\r\n\r\n{body}"
+    );
+}
+
+#[test]
+fn an_engine_whose_image_can_t_be_built_offers_no_tool_for_commands_either() {
+    let provider = Provider::start(Setup::scripted(vec![say("I can't run anything.")]));
+    let home = Home::new();
+    let named = engine(
+        &home,
+        "{\"errorDetail\":{\"message\":\"no space left for the image\"}}\n",
+    );
+    let config = provider.config();
+    home.configure(&format!("{config}\n[sandbox]\nengine = \"{named}\"\n"));
+    let ran = home.run(&["run", &home.agent(AGENT), "Multiply."]);
+    assert_off(&ran, &provider, "no space left for the image");
 }
 
 #[test]
