@@ -7,7 +7,7 @@ use toml::de::DeTable;
 use super::keys;
 use super::reader::{At, Reader, join, list, nearest};
 use crate::policy::selector::{SELECTORS, Selector};
-use crate::policy::{ALWAYS_GRANTED, FILE_TOOLS, may_be_granted};
+use crate::policy::{ALWAYS_GRANTED, FILE_TOOLS, FILES, may_be_granted};
 
 /// Built-in tools that change nothing, the run itself included.
 const READING: &[&str] = &[
@@ -121,7 +121,7 @@ fn check_selector(reader: &mut Reader<'_>, name: &At<String>, path: &str, grant:
 
 /// The names that are worth writing; those that are always granted are not.
 fn known_names(grant: Grant) -> Vec<&'static str> {
-    let group = (grant == Grant::Groups).then_some("files");
+    let group = (grant == Grant::Groups).then_some(FILES);
     let singles = keys::SINGLE_TOOLS.iter().chain(FILE_TOOLS);
     group.into_iter().chain(singles.copied()).collect()
 }
@@ -170,6 +170,7 @@ pub(super) fn warn_if_not_granted(
         Some(server) => allow
             .iter()
             .any(|granted| granted.split_once('.').is_some_and(|(of, _)| of == server)),
+        None if name == FILES => FILE_TOOLS.iter().any(|tool| may_be_granted(allow, tool)),
         None => may_be_granted(allow, name),
     };
     if !covered {

@@ -49,7 +49,9 @@ pub const ALWAYS_GRANTED: &[&str] = &[
 ];
 /// The argument of [`LOAD_SKILL`] that names the skill.
 pub const SKILL_ARGUMENT: &str = "name";
-/// The tools that `files` stands for.
+/// The grant that stands for all of [`FILE_TOOLS`].
+pub const FILES: &str = "files";
+/// The tools that [`FILES`] stands for.
 pub const FILE_TOOLS: &[&str] = &[
     "read_file",
     "write_file",
@@ -120,7 +122,7 @@ pub fn covers(pattern: &str, tool: &str, effect: Option<Effect>) -> bool {
 /// person wrote them: small models take what comes first. What every agent has comes last.
 pub fn grant_place(allow: &[String], tool: &str, effect: Option<Effect>) -> Option<usize> {
     let covers = |grant: &String| match grant.as_str() {
-        "files" => FILE_TOOLS.contains(&tool),
+        FILES => FILE_TOOLS.contains(&tool),
         "run_command" if JOB_TOOLS.contains(&tool) => true,
         grant => covers(grant, tool, effect),
     };

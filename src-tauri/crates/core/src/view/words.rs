@@ -64,6 +64,10 @@ pub fn arguments(tool: &str, arguments: &serde_json::Value) -> String {
             count => format!("{count} items"),
         };
     }
+    if let Some(tasks) = arguments.get("tasks").and_then(|tasks| tasks.as_array()) {
+        let titles = tasks.iter().filter_map(|task| task.get("title")?.as_str());
+        return brief(&titles.collect::<Vec<_>>().join(" · "));
+    }
     let telling = TELLING
         .iter()
         .find_map(|name| arguments.get(name)?.as_str().map(|value| (*name, value)));
