@@ -1114,7 +1114,12 @@ export type Repeat =
  *  What it started goes on without this process: starting it again finds it by the action's id
  *  and begins nothing twice. Only built-in tools are so.
  */
-"reattach";
+"reattach" | 
+/**
+ *  The same; and where what it started is gone for certain, it is begun anew on the files as
+ *  they were before, and what its program asked for already is answered from the record.
+ */
+"replay";
 
 /**  The same without the values. */
 export type Replied = 

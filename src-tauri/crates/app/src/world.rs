@@ -429,6 +429,10 @@ impl World for AppWorld {
         self.files.snapshot(of, &*blobs, &masker).await
     }
 
+    async fn lay_back(&self, of: SnapshotOf, blobs: Arc<dyn BlobRead>) -> Result<(), Unavailable> {
+        self.files.lay_back(&of, &*blobs).await
+    }
+
     fn masker(&self) -> Masker {
         self.keys.masker()
     }

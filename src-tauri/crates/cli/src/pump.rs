@@ -59,10 +59,7 @@ pub struct Standing {
 
 impl Standing {
     fn of(run: &Run) -> Self {
-        let once = |effect, repeat| {
-            let safe = matches!(repeat, Repeat::Repeatable | Repeat::Reattach);
-            effect != Effect::Read && !safe
-        };
+        let once = |effect, repeat: Repeat| effect != Effect::Read && !repeat.is_safe();
         let acts = run.actions.iter().any(|action| {
             action.stage == ActionStage::Started && once(action.effect, action.repeat)
         });

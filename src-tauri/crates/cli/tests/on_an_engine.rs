@@ -2,16 +2,16 @@
 //! scripts/sandbox-tests runs them.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use longrein_runtime::ports::ReplyBlock;
 use longrein_testkit::provider::{Content, Setup};
 use longrein_testkit::reply::{Scripted, call, reply_of, say};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+
+use seen::{ask, get, mounted, only_box_of, processes_of, processes_with, variable};
 
 use crate::support::{Home, Outcome, Provider, assert_gapless, of_type, until};
 
@@ -21,9 +21,6 @@ const COUNT: (&str, u32) = ("LONGREIN_TEST_COUNT", 12);
 const COUNT_PAUSE_MS: (&str, u32) = ("LONGREIN_TEST_COUNT_PAUSE_MS", 100);
 /// How many runs are begun one after the other, half of which are killed.
 const RUNS: (&str, u32) = ("LONGREIN_TEST_RUNS", 8);
-/// How long an engine may take to answer.
-const ENGINE_LIMIT: Duration = Duration::from_secs(20);
-
 /// Makes a test of the same name on each engine and without one.
 macro_rules! on_all {
     ($($name:ident),* $(,)?) => {
@@ -69,16 +66,13 @@ mod with_a_network {
 }
 
 mod programs;
+mod seen;
 
 /// What makes the boxes of a test.
 enum Place {
     /// The engine whose address stands in this variable.
     Engine(&'static str),
     Bubblewrap,
-}
-
-fn variable(name: &str) -> String {
-    std::env::var(name).unwrap_or_else(|_| panic!("{name} is set by scripts/sandbox-tests"))
 }
 
 fn number((name, usual): (&str, u32)) -> u32 {
@@ -140,6 +134,37 @@ impl Place {
         all.map(Value::to_string).collect()
     }
 
+    /// Ends the box of a run from outside, with all that runs in it.
+    fn end_box(&self, run: &str) {
+        let Self::Engine(engine) = self else {
+            for (process, _) in processes_with(run) {
+                let process = Pid::from_raw(process).unwrap();
+                // It may have ended with the one before it.
+                let _ = kill_process(process, Signal::KILL);
+            }
+            until("the end of the box", || {
+                processes_of(run).is_empty().then_some(())
+            });
+            return;
+        };
+        let id = only_box_of(engine, run);
+        ask(engine, "POST", &format!("/containers/{id}/stop?t=5"));
+    }
+
+    /// The same, and nothing is left of it.
+    fn remove_box(&self, home: &Home, run: &str) {
+        self.end_box(run);
+        match self {
+            Self::Engine(engine) => {
+                let id = only_box_of(engine, run);
+                ask(engine, "DELETE", &format!("/containers/{id}?force=1"));
+            }
+            Self::Bubblewrap => {
+                fs::remove_dir_all(work(home).join(".boxes/state").join(run)).unwrap();
+            }
+        }
+    }
+
     /// Checks that nothing of a run's boxes is left: no container, volume, process or folder.
     fn assert_gone(&self, home: &Home, run: &str) {
         let left = self.left(run);
@@ -149,27 +174,6 @@ impl Place {
         let processes = processes_of(run);
         assert!(processes.is_empty(), "{processes:?}");
     }
-}
-
-/// Asks an engine for something.
-fn get(engine: &str, path: &str) -> Value {
-    let address = variable(engine);
-    let mut engine = UnixStream::connect(address.strip_prefix("unix://").unwrap()).unwrap();
-    engine.set_read_timeout(Some(ENGINE_LIMIT)).unwrap();
-    write!(engine, "GET {path} HTTP/1.0\r\nHost: engine\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    engine.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.contains(" 200 "), "{answer}");
-    serde_json::from_str(body).unwrap_or_else(|_| panic!("not JSON: {body}"))
-}
-
-/// Processes of this machine that have the run in their arguments.
-fn processes_of(run: &str) -> Vec<String> {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
-    lines.filter(|line| line.contains(run)).collect()
 }
 
 fn work(home: &Home) -> PathBuf {
@@ -387,14 +391,6 @@ fn after_many_runs_half_of_them_killed_nothing_is_left(place: &Place) {
         let left = fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(left, 0, "{} is not empty", folder.path().display());
     }
-}
-
-/// How many processes of this machine have something mounted from beneath a folder.
-fn mounted(folder: &str) -> usize {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let mounts =
-        entries.filter_map(|entry| fs::read_to_string(entry.path().join("mountinfo")).ok());
-    mounts.filter(|mounts| mounts.contains(folder)).count()
 }
 
 fn a_box_is_measured(place: &Place) {

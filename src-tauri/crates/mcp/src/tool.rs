@@ -186,6 +186,7 @@ fn unknown(spec: &ToolSpec, class: ToolErrorClass, message: String) -> ToolError
         class,
         message,
         uncertain: spec.effect != Effect::Read,
+        gone: false,
     }
 }
 

@@ -45,6 +45,17 @@ pub enum Repeat {
     /// and begins nothing twice. Only built-in tools are so.
     #[schemars(skip)]
     Reattach,
+    /// The same; and where what it started is gone for certain, it is begun anew on the files as
+    /// they were before, and what its program asked for already is answered from the record.
+    #[schemars(skip)]
+    Replay,
+}
+
+impl Repeat {
+    /// Whether starting it again can't do it twice, whatever became of it.
+    pub fn is_safe(self) -> bool {
+        matches!(self, Self::Repeatable | Self::Reattach | Self::Replay)
+    }
 }
 
 /// Why an action failed, in a form that a model can act on.

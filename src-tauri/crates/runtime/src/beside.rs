@@ -19,6 +19,9 @@ pub struct Beside {
     /// The life of the box's agent that an earlier attempt gave its command to; `None` where none
     /// did.
     pub life: Option<String>,
+    /// How often what the action began was gone, and was to be begun anew. What is begun in each of
+    /// these lives has a name of its own.
+    pub lives: u32,
     /// Makes facts of the action durable while it runs.
     pub tells: Arc<dyn Tells>,
     /// Takes provisional output for the screen.
@@ -33,6 +36,7 @@ impl Default for Beside {
         Self {
             let_go: CancellationToken::new(),
             life: None,
+            lives: 0,
             tells: Arc::new(Untold),
             live: Arc::new(NoLiveAction),
             held: watch::channel(false).1,

@@ -81,6 +81,8 @@ pub(crate) enum Message {
     Told(Box<crate::telling::Told>),
     /// A program calls a tool.
     Called(Box<crate::programs::Called>),
+    /// A program may have been stuck for a while.
+    Stuck(crate::programs::Stuck),
     /// Somebody may have put a wish into the inbox.
     Wake,
 }
@@ -414,6 +416,7 @@ impl Driver {
             Message::Queried(end) => self.queried(*end),
             Message::Told(told) => self.told(*told).await,
             Message::Called(called) => self.called(*called).await,
+            Message::Stuck(stuck) => self.stuck(&stuck),
         }
     }
 
@@ -467,6 +470,9 @@ impl Driver {
         };
         let action = action.clone();
         self.withdraw_questions(Some(&end.action), "The action ended without an answer.")?;
+        if let Some(why) = self.left_undone(&action, end.result.as_ref().err()) {
+            return self.record(why);
+        }
         match end.result {
             Ok(mut output) => {
                 mask::output(&self.ports.world.masker(), &mut output);

@@ -65,6 +65,9 @@ impl Driver {
     /// Starts actions whose starts are committed together. Every check is made once more before;
     /// what it no longer allows does not start.
     pub(crate) async fn start(&mut self, ids: &[ActionId]) -> Result<(), DriveError> {
+        if !self.records_files_for(ids).await? {
+            return Ok(());
+        }
         let mut ready = Vec::with_capacity(ids.len());
         for id in ids {
             if !self.still_allowed(id).await? {
@@ -99,7 +102,9 @@ impl Driver {
         }
         self.commit().await?;
         for (tool, call) in calls {
-            self.spawn(tool, call);
+            if self.lays_back_for(&call.action).await? {
+                self.spawn(tool, call);
+            }
         }
         Ok(())
     }
@@ -285,6 +290,7 @@ impl Driver {
                         | Message::Judge(_)
                         | Message::CancelRun
                         | Message::Called(_)
+                        | Message::Stuck(_)
                         | Message::Word(_),
                     ) => {}
                     None => break,

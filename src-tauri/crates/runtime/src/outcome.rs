@@ -336,8 +336,11 @@ pub fn of_tool_error(
     if error.uncertain && !safe {
         let (action, why) = (action.clone(), error.message);
         return match spec.repeat {
-            Repeat::Keyed | Repeat::Queryable => ActionLost { action, why }.into(),
-            Repeat::Once | Repeat::Repeatable | Repeat::Reattach => {
+            Repeat::Keyed | Repeat::Queryable => {
+                let gone = false;
+                ActionLost { action, why, gone }.into()
+            }
+            Repeat::Once | Repeat::Repeatable | Repeat::Reattach | Repeat::Replay => {
                 ActionUncertain { action, why }.into()
             }
         };

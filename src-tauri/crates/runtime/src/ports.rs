@@ -359,6 +359,9 @@ pub struct ToolError {
     pub message: String,
     /// Whether nobody knows if it happened (the server died in the middle, the time ran out).
     pub uncertain: bool,
+    /// Whether what was begun is gone for certain: it neither goes on nor ends, and what it did
+    /// until then is not known. Where it can be, it is begun anew.
+    pub gone: bool,
 }
 
 impl ToolError {
@@ -368,6 +371,7 @@ impl ToolError {
             class,
             message: message.into(),
             uncertain: false,
+            gone: false,
         }
     }
 
@@ -377,6 +381,15 @@ impl ToolError {
             class: ToolErrorClass::Failed,
             message: message.into(),
             uncertain: true,
+            gone: false,
+        }
+    }
+
+    /// What was begun is gone, and nobody knows how far it was.
+    pub fn gone(message: impl Into<String>) -> Self {
+        Self {
+            gone: true,
+            ..Self::uncertain(message)
         }
     }
 }

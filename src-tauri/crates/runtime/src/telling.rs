@@ -44,8 +44,10 @@ impl Driver {
         Beside {
             let_go: self.let_go.clone(),
             life: action.life.clone(),
+            lives: action.lives,
             tells: std::sync::Arc::new(ToDriver {
                 action: action.id.clone(),
+                life: action.lives,
                 sender: self.sender(),
             }),
             live: mask::live_action(&world.masker(), live),
@@ -88,6 +90,8 @@ impl Driver {
 /// Tells a driver, as long as there is one.
 struct ToDriver {
     action: ActionId,
+    /// How often the action had been begun anew.
+    life: u32,
     sender: mpsc::Sender<Message>,
 }
 
@@ -126,6 +130,7 @@ impl Tells for ToDriver {
         let within = Within {
             action: self.action.clone(),
             number,
+            life: self.life,
         };
         let (called, end) = Called::new(within, tool, arguments);
         let message = Message::Called(Box::new(called));

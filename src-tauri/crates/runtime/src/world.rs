@@ -94,6 +94,22 @@ pub trait World: Send + Sync {
         Ok(None)
     }
 
+    /// Makes a workspace hold again what `of.before` says that it held; what was never recorded,
+    /// since a snapshot leaves it out, stays as it is. To do it twice is to do it once. What stood
+    /// there instead was recorded before.
+    ///
+    /// # Errors
+    /// When what is recorded can't be read any more, or files can't be written.
+    async fn lay_back(&self, of: SnapshotOf, _blobs: Arc<dyn BlobRead>) -> Result<(), Unavailable> {
+        match of.before {
+            None => Ok(()),
+            Some(_) => Err(Unavailable {
+                message: "Nothing is kept of files here.".to_owned(),
+                remedy: "Look at what the run's folder holds.".to_owned(),
+            }),
+        }
+    }
+
     /// Checks the criteria.
     fn verifier(&self) -> Arc<dyn Verifier>;
 

@@ -13,7 +13,7 @@ use longrein_runtime::world::{NewSnapshot, SnapshotOf, Unavailable};
 use longrein_sandbox::SandboxError;
 use longrein_sandbox::snapshot::{
     ContentsFolder, DEFAULT_IGNORED, Delta, Entry, Manifest, SnapshotLimits, SnapshotRules, Why,
-    WrongPattern, take,
+    WrongPattern, lay_back, take,
 };
 
 use crate::error::sentence;
@@ -133,6 +133,38 @@ impl Keeper {
             taken,
             blobs: blob.into_iter().collect(),
         }))
+    }
+
+    /// Makes a workspace hold again what the log says that it held before.
+    ///
+    /// # Errors
+    /// When that can't be read any more, or files can't be written.
+    pub(crate) async fn lay_back(
+        &self,
+        of: &SnapshotOf,
+        blobs: &dyn BlobRead,
+    ) -> Result<(), Unavailable> {
+        let failed = |message: &str| Unavailable {
+            message: sentence(message),
+            ..unavailable("")
+        };
+        let recorded = of.before.as_ref().map_or(0, |files| files.parts.len());
+        let wanted = match (recorded, self.before(of, blobs).await) {
+            (0, _) => Arc::default(),
+            (_, Some(wanted)) => wanted,
+            (_, None) => return Err(failed("What was recorded of them can't be read")),
+        };
+        let known = self
+            .known()
+            .get(&of.run)
+            .map(|known| known.manifest.clone());
+        let found = self.take(of, known).await?;
+        let (contents, workspace) = (self.contents.clone(), of.workspace.clone());
+        let laying = move || lay_back(&found, &wanted, &*contents, &workspace);
+        match tokio::task::spawn_blocking(laying).await {
+            Ok(laid) => laid.map_err(|error| failed(&error.to_string())),
+            Err(error) => Err(failed(&error.to_string())),
+        }
     }
 
     async fn take(

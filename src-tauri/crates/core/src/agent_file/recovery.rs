@@ -93,7 +93,7 @@ impl Check<'_> {
                 "status_tool",
                 "the tool that says what became of an action",
             ),
-            Repeat::Repeatable | Repeat::Once | Repeat::Reattach => return,
+            Repeat::Repeatable | Repeat::Once | Repeat::Reattach | Repeat::Replay => return,
         };
         let (span, path) = (value.span(), self.settings.path_of("repeat"));
         if self.effect_said() == Some(Effect::Read) {

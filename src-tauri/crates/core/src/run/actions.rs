@@ -9,7 +9,7 @@ use longrein_protocol::event::{
     QuestionAnswered, QuestionAsked, QuestionRefused, StatusAnswer, Verdict,
 };
 use longrein_protocol::gate::Actor;
-use longrein_protocol::tool::Effect;
+use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, Body, Millis, ToolErrorClass};
 
@@ -29,6 +29,7 @@ impl Run {
             by: proposed.by,
             undoes: proposed.undoes.clone(),
             within: proposed.within.clone(),
+            called: proposed.within.as_ref().map(|_| proposed.arguments.hash()),
             ..Action::new(
                 &proposed.action,
                 &proposed.call,
@@ -50,6 +51,7 @@ impl Run {
         self.actions.push(Action {
             by,
             within: rejected.within.clone(),
+            called: rejected.within.as_ref().map(|_| rejected.arguments.hash()),
             ..Action::new(
                 &rejected.action,
                 &rejected.call,
@@ -169,11 +171,15 @@ impl Run {
         }
         self.used.actions += u32::from(started.attempt == 1);
         self.denials = 0;
+        let files = self.files.clone().unwrap_or_default();
         self.with_action(&started.action, |action| {
             action.stage = ActionStage::Started;
             action.attempt = started.attempt;
             if started.attempt == 1 {
                 action.started_at = at;
+            }
+            if started.attempt == 1 && action.repeat == Repeat::Replay {
+                action.files = Some(Box::new(files));
             }
         });
         self.knot(KnotShape::Ring);
@@ -184,6 +190,9 @@ impl Run {
             action.stage = ActionStage::Lost;
             action.why.clone_from(&lost.why);
         });
+        if lost.gone {
+            self.begin_anew(&lost.action);
+        }
     }
 
     pub(super) fn queried(&mut self, at: Millis, queried: &ActionQueried) {
@@ -256,9 +265,16 @@ impl Run {
                 Some(ToolErrorClass::Failed),
             ),
             Verdict::Retry => {
+                let mut again = false;
                 self.with_action(&reconciled.action, |action| {
                     action.stage = ActionStage::Allowed;
+                    action.reached = false;
+                    again = matches!(action.repeat, Repeat::Reattach | Repeat::Replay);
                 });
+                // What the person says is to be begun anew, and not looked for.
+                if again {
+                    self.begin_anew(&reconciled.action);
+                }
                 return;
             }
         };

@@ -1,6 +1,6 @@
 //! Which event a state allows. Every append passes here first.
 
-use longrein_protocol::event::{Event, Payload, ResumeReason, Within};
+use longrein_protocol::event::{ActionProgressed, Event, Payload, Progress, ResumeReason, Within};
 use longrein_protocol::gate::Actor;
 use longrein_protocol::{ActionId, RunId};
 
@@ -171,15 +171,15 @@ impl Run {
                     .is_some_and(|action| started.attempt == action.attempt + 1);
                 acts(&started.action) && follows && stages(&started.action, &[Allowed, Lost])?
             }
-            Payload::ActionProgressed(progressed) => {
-                self.is_job(&progressed.action) || stages(&progressed.action, &[Started])?
-            }
+            Payload::ActionProgressed(progressed) => self.progress_allows(progressed)?,
             Payload::JobStarted(started) => {
                 let is_new = self.jobs.iter().all(|job| job.name != started.job);
                 is_new && stages(&started.action, &[Started])?
             }
             Payload::JobFinished(finished) => self.open_jobs().any(|job| job.name == finished.job),
-            Payload::ActionFinished(finished) => stages(&finished.action, &[Started, Allowed])?,
+            Payload::ActionFinished(finished) => {
+                stages(&finished.action, &[Started, Allowed, Lost])?
+            }
             Payload::ActionLost(lost) => stages(&lost.action, &[Started])?,
             Payload::ActionQueried(queried) => stages(&queried.action, &[Lost])?,
             Payload::ActionUncertain(uncertain) => stages(&uncertain.action, &[Started, Lost])?,
@@ -192,6 +192,22 @@ impl Run {
             Payload::ActionCompensated(_) => true,
             _ => false,
         })
+    }
+
+    fn progress_allows(&self, progressed: &ActionProgressed) -> Result<bool, Illegal> {
+        if self.is_job(&progressed.action) {
+            return Ok(!matches!(progressed.what, Progress::Replayed(_)));
+        }
+        self.has_stage(
+            "action.progressed",
+            &progressed.action,
+            &[ActionStage::Started],
+        )?;
+        let Progress::Replayed(replayed) = &progressed.what else {
+            return Ok(true);
+        };
+        let is_left = |call: &Action| call.is_within(&progressed.action) && self.is_of_before(call);
+        Ok(self.action(&replayed.call).is_some_and(is_left))
     }
 
     /// What a person asks for is done in whatever state the run is, save a cancelled one.
@@ -247,7 +263,8 @@ impl Run {
 
     /// Whether a program runs that may make this call, and has not made it before.
     fn calls(&self, within: &Within) -> bool {
-        let runs = |action: &Action| action.stage == ActionStage::Started;
+        let runs =
+            |action: &Action| action.stage == ActionStage::Started && action.lives == within.life;
         self.action(&within.action).is_some_and(runs) && self.call_within(within).is_none()
     }
 

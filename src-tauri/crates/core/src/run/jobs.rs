@@ -33,8 +33,12 @@ impl Run {
             Progress::Boxed { life } => self.with_action(&progressed.action, |action| {
                 action.life = Some(life.clone());
             }),
+            Progress::Requested(request) if request.refused.is_none() => {
+                self.with_action(&progressed.action, |action| action.reached = true);
+            }
             // They are told for the record; nothing of the state rests on them.
             Progress::Requested(_) | Progress::Answered(_) => {}
+            Progress::Replayed(replayed) => self.replayed(&progressed.action, replayed),
         }
     }
 

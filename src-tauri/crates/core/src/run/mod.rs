@@ -40,7 +40,7 @@ pub use fork::copied;
 pub use line::DEMO_PROVIDER;
 pub use next::{ASK_PERSON, DELEGATE, FINISH, Next, WaitsFor};
 pub use parts::*;
-pub use recovery::{LOST_ATTEMPTS, QUERY_ATTEMPTS, REATTACH_ATTEMPTS, StartWay};
+pub use recovery::{LOST_ATTEMPTS, QUERY_ATTEMPTS, REATTACH_ATTEMPTS, REPLAYS, StartWay};
 pub use skills::LoadedSkill;
 pub use stages::{STAGE_CALL, Sharing};
 pub use stopping::{DENIALS_LIMIT, LOOP_CYCLE, LOOP_CYCLE_TIMES, LOOP_LIMIT, LOOP_WARNING};

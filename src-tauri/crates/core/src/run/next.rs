@@ -299,7 +299,8 @@ impl Run {
             .acting()
             .filter(|action| action.stage != ActionStage::Closed)
         {
-            if action.tool == FINISH {
+            // What a program asked for before it was begun anew waits until it asks again.
+            if action.tool == FINISH || self.is_of_before(action) {
                 continue;
             }
             let program = action.within.as_ref().map(|within| &within.action);
@@ -312,6 +313,8 @@ impl Run {
             let may_run = !lane.any_before || (!lane.changes_before && reads);
             // What a program asked for goes on when the program is found again.
             let may_run = may_run && !program.is_some_and(is_lost);
+            // Nor is one begun anew while what it asked for may still change the files.
+            let may_run = may_run && !(action.begins_anew() && self.is_calling(action));
             let ready = match action.stage {
                 ActionStage::Allowed => true,
                 ActionStage::Lost => self.way(action, now) == StartWay::Again,

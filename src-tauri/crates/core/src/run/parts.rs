@@ -10,6 +10,8 @@ use longrein_protocol::question::ServerQuestion;
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::{ActionId, BlobHash, Body, Media, Millis, ToolErrorClass};
 
+use super::Files;
+
 /// What a run is doing, as its log says.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Phase {
@@ -161,6 +163,8 @@ pub struct Action {
     pub undoes: Option<ActionId>,
     /// Which call of which program it is.
     pub within: Option<Box<Within>>,
+    /// The hash of the arguments as a program wrote them, whatever a person made of them.
+    pub called: Option<BlobHash>,
     /// What the last decision rests on.
     pub facts: ActionFacts,
     /// What the person was shown.
@@ -171,6 +175,12 @@ pub struct Action {
     pub started_at: Millis,
     /// The life of the box's agent that its command was last given to.
     pub life: Option<String>,
+    /// How often it was begun anew, since what it had begun was gone.
+    pub lives: u32,
+    /// Whether its command was let reach something over the network.
+    pub reached: bool,
+    /// What the workspace held before it was first started, where it may be begun anew on that.
+    pub files: Option<Box<Files>>,
     /// How often its status tool could not say what became of it.
     pub queries: u32,
     /// The wait before the status tool is asked again.
@@ -209,11 +219,15 @@ impl Action {
             by: Actor::Model,
             undoes: None,
             within: None,
+            called: None,
             facts: ActionFacts::default(),
             shown: None,
             approved: None,
             started_at: 0,
             life: None,
+            lives: 0,
+            reached: false,
+            files: None,
             queries: 0,
             query_at: None,
             questions: Vec::new(),
@@ -225,12 +239,6 @@ impl Action {
     /// Whether it runs, and no server asks the person for it.
     pub(super) fn runs(&self) -> bool {
         self.stage == ActionStage::Started && self.questions.is_empty()
-    }
-
-    /// Whether it is a call of the program that this action runs.
-    pub fn is_within(&self, action: &ActionId) -> bool {
-        let within = self.within.as_ref();
-        within.is_some_and(|within| within.action == *action)
     }
 
     /// The question of a server that a person can answer: the call in which it was asked is still

@@ -11,6 +11,8 @@ use super::{Action, Pause, Run};
 pub const LOST_ATTEMPTS: u32 = 5;
 /// How often it is looked for what an action left running. Looking begins nothing.
 pub const REATTACH_ATTEMPTS: u32 = 100;
+/// How often a program is begun anew that is gone each time.
+pub const REPLAYS: u32 = 5;
 /// How often a status tool is asked before a person is.
 pub const QUERY_ATTEMPTS: u32 = 4;
 
@@ -30,7 +32,7 @@ impl Run {
     pub fn way(&self, action: &Action, now: Millis) -> StartWay {
         let repeatable = action.effect == Effect::Read || action.repeat == Repeat::Repeatable;
         let attempts = match action.repeat {
-            Repeat::Reattach => REATTACH_ATTEMPTS,
+            Repeat::Reattach | Repeat::Replay => REATTACH_ATTEMPTS,
             _ => LOST_ATTEMPTS,
         };
         if action.attempt >= attempts {
@@ -39,6 +41,15 @@ impl Run {
         match action.repeat {
             _ if repeatable => StartWay::Again,
             Repeat::Reattach => StartWay::Again,
+            Repeat::Replay if !action.begins_anew() => StartWay::Again,
+            Repeat::Replay if action.reached => StartWay::Nobody(
+                "Its box is gone, and it had reached something over the network, which could be \
+                 done twice.",
+            ),
+            Repeat::Replay if action.lives > REPLAYS => {
+                StartWay::Nobody("It was begun anew several times, and its box was gone each time.")
+            }
+            Repeat::Replay => StartWay::Again,
             Repeat::Keyed if self.key_is_valid(action, now) => StartWay::Again,
             Repeat::Keyed => StartWay::Nobody(
                 "Its key is no longer valid, so starting it again could do it twice.",

@@ -187,16 +187,15 @@ impl View {
     }
 
     pub(super) fn lost(&mut self, lost: &ActionLost) -> Vec<String> {
+        let words = match lost.gone {
+            true => "what it began is gone",
+            false => "finding out what became of it",
+        };
         self.action(&lost.action, |row, knot| {
             row.state = ActionState::FindingOut;
-            "finding out what became of it".clone_into(&mut row.outcome);
+            words.clone_into(&mut row.outcome);
             row.result.clone_from(&lost.why);
-            *knot = new_knot(
-                KnotShape::Ring,
-                KnotTone::Running,
-                &title(row),
-                "finding out what became of it",
-            );
+            *knot = new_knot(KnotShape::Ring, KnotTone::Running, &title(row), words);
         })
     }
 

@@ -8,7 +8,7 @@ use longrein_protocol::event::{
     Payload, ResumeReason, RunFinished, RunForked, RunHandedOff, RunResumed, StageEntered,
     VerificationFinished,
 };
-use longrein_protocol::tool::{Effect, Repeat};
+use longrein_protocol::tool::Effect;
 use longrein_protocol::view::{Knot, KnotShape, KnotTone, Row, RowContent, RunState};
 
 use super::{View, words};
@@ -255,10 +255,9 @@ impl View {
             .actions
             .iter()
             .filter(|action| action.stage == ActionStage::Lost);
-        let repeatable = lost.clone().all(|action| {
-            let safe = matches!(action.repeat, Repeat::Repeatable | Repeat::Reattach);
-            safe || action.effect == Effect::Read
-        });
+        let repeatable = lost
+            .clone()
+            .all(|action| action.repeat.is_safe() || action.effect == Effect::Read);
         let request = self.run().request == Request::Lost;
         let text = words::resumed(resumed.why, request, lost.count(), repeatable);
         if resumed.why == ResumeReason::Asked {

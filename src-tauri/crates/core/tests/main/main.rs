@@ -9,5 +9,6 @@ mod next;
 mod panel;
 mod play;
 mod refused;
+mod replayed;
 mod shown;
 mod skills;

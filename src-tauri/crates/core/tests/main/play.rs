@@ -237,6 +237,7 @@ fn of_started(word: &str, action: ActionId, rest: &str) -> Payload {
         "lost" => ActionLost {
             action,
             why: "Its time was over.".to_owned(),
+            gone: rest == "gone",
         }
         .into(),
         "query" => queried(action, rest),

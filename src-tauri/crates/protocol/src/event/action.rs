@@ -16,8 +16,11 @@ use crate::tool::{Effect, Repeat, ToolErrorClass};
 pub struct Within {
     /// The action that runs the program.
     pub action: ActionId,
-    /// Counts the calls of that program, from 1.
+    /// Counts the calls of that program, from 1 in each of its lives.
     pub number: u32,
+    /// How often the program had been begun anew when it made the call.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub life: u32,
 }
 
 /// See [`super::Payload::ActionProposed`].
@@ -165,6 +168,18 @@ pub enum Progress {
     Requested(NetworkRequest),
     /// Such a request is over.
     Answered(NetworkAnswer),
+    /// Its program was begun anew, and asks for what it asked for before: what came of that is what
+    /// it is told.
+    Replayed(ReplayedCall),
+}
+
+/// A call of a program that is answered from the record.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReplayedCall {
+    /// What the call became when the program first made it.
+    pub call: ActionId,
+    /// The number of the call in the program's life of now.
+    pub number: u32,
 }
 
 /// A request of a command to the network.
@@ -273,6 +288,9 @@ pub struct ActionLost {
     pub action: ActionId,
     /// What happened.
     pub why: String,
+    /// Whether what it began is gone for certain: a program is begun anew then.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub gone: bool,
 }
 
 /// See [`super::Payload::ActionQueried`].
@@ -417,6 +435,10 @@ pub struct QuestionRefused {
 
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// See [`super::Payload::PolicyChanged`].

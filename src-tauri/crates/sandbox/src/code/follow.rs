@@ -10,13 +10,13 @@ use tokio::task::JoinSet;
 use super::keep::Kept;
 use super::plain::Pieces;
 use super::programs::Calls;
-use super::start::{RECONNECTS_MAX, stopped};
+use super::start::{RECONNECTS_MAX, Wanted, stopped};
 use super::station::{Lease, Make, Station};
 use crate::SandboxError;
 use crate::container;
 use crate::session::Piece;
 use crate::usage::{Over, Usage, UsageLimits, Watch, now};
-use crate::wire::{End, Receipt, Stream};
+use crate::wire::{Code, End, Receipt, Stream};
 
 /// What is told of a number of bytes.
 const MEBIBYTE: f64 = (1_u64 << 20) as f64;
@@ -43,13 +43,15 @@ pub(super) async fn follow(
     station: &Arc<Station>,
     call: &ToolCall,
     lease: Lease,
-    (mut watch, tools): (Watch, bool),
+    wanted: &Wanted,
+    mut watch: Watch,
 ) -> Result<Ended, ToolError> {
-    let command = call.action.0.as_str();
+    let command = wanted.command.as_str();
     let mut kept = Kept::new(&station.spec().workspace, command);
     let mut following = Following {
         station,
         call,
+        command,
         lease,
         offset: 0,
         reconnects: 0,
@@ -62,7 +64,7 @@ pub(super) async fn follow(
         let command = command.to_owned();
         async move { session.wait(&command).await }
     });
-    let mut calls = following.calls(tools);
+    let mut calls = following.calls(wanted.tools);
     let mut killed = None;
     loop {
         let piece = tokio::select! {
@@ -147,6 +149,7 @@ async fn is_full(station: &Station, watch: &Watch, is_killed: bool) -> Option<St
 struct Following<'a> {
     station: &'a Arc<Station>,
     call: &'a ToolCall,
+    command: &'a str,
     lease: Lease,
     offset: u64,
     reconnects: u32,
@@ -157,11 +160,10 @@ impl Following<'_> {
     /// The next piece of output, over as many pipes as it takes. Cancel-safe.
     async fn next(&mut self) -> Result<Piece, ToolError> {
         loop {
-            let command = &self.call.action.0;
             let read = self
                 .lease
                 .session
-                .read(command, Stream::Output, self.offset, true)
+                .read(self.command, Stream::Output, self.offset, true)
                 .await;
             match read {
                 Ok(piece) => {
@@ -180,7 +182,7 @@ impl Following<'_> {
 
     async fn receipt(&mut self) -> Result<Receipt, ToolError> {
         loop {
-            match self.lease.session.wait(&self.call.action.0).await {
+            match self.lease.session.wait(self.command).await {
                 Ok(receipt) => return Ok(receipt),
                 Err(error) if error.is_gone() => self.reconnect(error).await?,
                 Err(error) => return Err(unknown(error)),
@@ -202,13 +204,18 @@ impl Following<'_> {
                 self.lease = lease;
                 Ok(())
             }
-            Ok(None) => Err(unknown(why)),
+            Ok(None) => Err(gone(why)),
+            // Whether it is there at all is seen when it is looked for again.
+            Err(error) if self.reconnects < RECONNECTS_MAX => {
+                tracing::debug!(%error, "a box can't be entered");
+                Ok(())
+            }
             Err(error) => Err(unknown(error)),
         }
     }
 
     fn calls(&self, tools: bool) -> Option<Calls> {
-        tools.then(|| Calls::of(self.station, self.call, &self.lease))
+        tools.then(|| Calls::of(self.station, self.call, self.command, &self.lease))
     }
 
     /// Who let the driver go wants nothing to end, and a program that waits for an answer stands
@@ -219,11 +226,11 @@ impl Following<'_> {
             calls.stand(let_go && calls.are_open()).await;
         }
         if !self.call.beside.let_go.is_cancelled() {
-            let command = self.lease.session.command(&self.call.action.0);
+            let command = self.lease.session.command(self.command);
             if let Err(error) = command.kill().await {
                 tracing::warn!(%error, "a command can't be killed");
             }
-            self.station.routes().close(&self.call.action.0);
+            self.station.routes().close(self.command);
         }
         Err(stopped())
     }
@@ -264,8 +271,20 @@ fn holds(usage: &Usage, limits: &UsageLimits) -> String {
 
 /// The command was begun; without the box nobody knows how it ended.
 fn unknown(error: SandboxError) -> ToolError {
-    ToolError::uncertain(format!(
-        "The command runs or ran in its box, which is lost: {error}."
+    let message = format!("The command runs or ran in its box, which is lost: {error}.");
+    match error {
+        // Another agent is there than the one that was given it.
+        SandboxError::Refused {
+            code: Code::UnknownCommand,
+            ..
+        } => ToolError::gone(message),
+        _ => ToolError::uncertain(message),
+    }
+}
+
+fn gone(error: SandboxError) -> ToolError {
+    ToolError::gone(format!(
+        "The command ran in its box, which is gone: {error}."
     ))
 }
 
@@ -279,7 +298,7 @@ impl Ended {
                 return Err(ToolError::new(ToolErrorClass::Failed, message));
             }
             End::Lost => {
-                return Err(ToolError::uncertain(
+                return Err(ToolError::gone(
                     "The box ended before the command did, and how the command ended is not known.",
                 ));
             }

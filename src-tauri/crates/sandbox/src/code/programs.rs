@@ -28,7 +28,7 @@ const PREVIEW_BYTES: usize = 400;
 pub(super) struct Calls {
     station: Arc<Station>,
     tells: Arc<dyn Tells>,
-    action: String,
+    command: String,
     calls: mpsc::Receiver<Call>,
     answers: JoinSet<()>,
     held: watch::Receiver<bool>,
@@ -43,12 +43,17 @@ struct Line {
 }
 
 impl Calls {
-    pub(super) fn of(station: &Arc<Station>, call: &ToolCall, lease: &Lease) -> Self {
+    pub(super) fn of(
+        station: &Arc<Station>,
+        call: &ToolCall,
+        command: &str,
+        lease: &Lease,
+    ) -> Self {
         Self {
             station: station.clone(),
             tells: call.beside.tells.clone(),
-            action: call.action.0.clone(),
-            calls: lease.calls(&call.action.0),
+            command: command.to_owned(),
+            calls: lease.calls(command),
             answers: JoinSet::new(),
             held: call.beside.held.clone(),
         }
@@ -62,7 +67,7 @@ impl Calls {
                 biased;
                 Some(call) = self.calls.recv() => {
                     let (station, tells) = (self.station.clone(), self.tells.clone());
-                    self.answers.spawn(answered(station, tells, self.action.clone(), call));
+                    self.answers.spawn(answered(station, tells, self.command.clone(), call));
                 }
                 Some(_) = self.answers.join_next() => {}
                 Ok(()) = self.held.changed() => {
@@ -89,7 +94,7 @@ impl Calls {
     }
 }
 
-async fn answered(station: Arc<Station>, tells: Arc<dyn Tells>, action: String, call: Call) {
+async fn answered(station: Arc<Station>, tells: Arc<dyn Tells>, command: String, call: Call) {
     let end = match serde_json::from_slice::<Line>(&call.body) {
         Ok(line) => {
             let arguments = Value::Object(line.arguments).to_string();
@@ -104,7 +109,7 @@ async fn answered(station: Arc<Station>, tells: Arc<dyn Tells>, action: String, 
             format!("The call can't be read: {error}."),
         )),
     };
-    let name = format!("{action}-{}", call.id.number);
+    let name = format!("{command}-{}", call.id.number);
     let said = words(&station.spec().workspace, &name, end).await;
     let Ok(Some(lease)) = station.enter(Make::AsItIs, &NoLiveAction).await else {
         return;

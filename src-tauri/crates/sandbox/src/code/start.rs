@@ -23,6 +23,8 @@ pub(super) const DIRECTORY: &str = crate::container::WORKSPACE;
 /// A command as a tool wants it.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
+    /// What it is known by in the box.
+    pub command: String,
     /// The program and its arguments.
     pub program: Vec<String>,
     /// Variables beside those of the box.
@@ -33,7 +35,16 @@ pub(super) struct Wanted {
     pub tools: bool,
 }
 
-/// Begins the command of an action, whose id is the action's: once, however often this is called
+/// What the command of an action is known by in the box, when what it had begun was gone so often:
+/// what is begun anew is another command.
+pub(super) fn command_of(call: &ToolCall, lives: u32) -> String {
+    match lives {
+        0 => call.action.0.clone(),
+        lives => format!("{}-{}", call.action, lives + 1),
+    }
+}
+
+/// Begins the command of an action: once, however often this is called
 /// and whatever ends meanwhile.
 pub(super) async fn begin(
     station: &Arc<Station>,
@@ -43,10 +54,10 @@ pub(super) async fn begin(
     // A program that was left behind calls as soon as its box is entered.
     station
         .routes()
-        .open(&call.action.0, call.beside.tells.clone());
+        .open(&wanted.command, call.beside.tells.clone());
     let begun = begin_with(station, call, wanted).await;
     if begun.is_err() {
-        station.routes().close(&call.action.0);
+        station.routes().close(&wanted.command);
     }
     begun
 }
@@ -60,7 +71,7 @@ async fn begin_with(
     for _ in 0..=RECONNECTS_MAX {
         let lease = match &life {
             None => enter_anew(station, call).await?,
-            Some(before) => match again(station, call, before).await? {
+            Some(before) => match again(station, call, before, &wanted.command).await? {
                 Again::Runs(lease) => return Ok(lease),
                 Again::NeverRan(lease) => lease,
             },
@@ -68,6 +79,7 @@ async fn begin_with(
         if life.is_none() {
             hand_over(&station.spec().workspace).await.map_err(failed)?;
             station.forget_ended(&lease.session);
+            end_earlier(&lease, call).await;
             let boxed = Progress::Boxed {
                 life: lease.session.life().to_owned(),
             };
@@ -76,7 +88,7 @@ async fn begin_with(
             }
         }
         life = Some(lease.session.life().to_owned());
-        match lease.session.start(of(station, &lease, call, wanted)).await {
+        match lease.session.start(of(station, &lease, wanted)).await {
             Ok(_) => return Ok(lease),
             // It may have been begun: the next round looks.
             Err(error) if error.is_gone() => {}
@@ -106,19 +118,24 @@ enum Again {
     NeverRan(Lease),
 }
 
-async fn again(station: &Arc<Station>, call: &ToolCall, life: &str) -> Result<Again, ToolError> {
-    let unknown = |why: String| {
-        ToolError::uncertain(format!(
-            "The command was given to a box, and what became of it is not known: {why}."
-        ))
+async fn again(
+    station: &Arc<Station>,
+    call: &ToolCall,
+    life: &str,
+    command: &str,
+) -> Result<Again, ToolError> {
+    let in_words = |why: String| {
+        format!("The command was given to a box, and what became of it is not known: {why}.")
     };
+    let unknown = |why: String| ToolError::uncertain(in_words(why));
+    let gone = |why: &str| ToolError::gone(in_words(why.to_owned()));
     let entered = station.enter(Make::AsItIs, &*call.beside.live).await;
     let lease = match entered {
         Ok(Some(lease)) => lease,
-        Ok(None) => return Err(unknown("the box is gone".to_owned())),
+        Ok(None) => return Err(gone("the box is gone")),
         Err(error) => return Err(unknown(error.to_string())),
     };
-    match lease.session.state(&call.action.0).await {
+    match lease.session.state(command).await {
         Ok(_) => Ok(Again::Runs(lease)),
         Err(SandboxError::Refused {
             code: Code::UnknownCommand,
@@ -127,16 +144,27 @@ async fn again(station: &Arc<Station>, call: &ToolCall, life: &str) -> Result<Ag
         Err(SandboxError::Refused {
             code: Code::UnknownCommand,
             ..
-        }) => Err(unknown("the box was started anew since".to_owned())),
+        }) => Err(gone("the box was started anew since")),
         Err(error) => Err(unknown(error.to_string())),
     }
 }
 
-fn of(station: &Station, lease: &Lease, call: &ToolCall, wanted: &Wanted) -> Start {
+/// What was begun for the action before, and may be there all the same when a person said that it is
+/// to be begun anew, is ended.
+async fn end_earlier(lease: &Lease, call: &ToolCall) {
+    for lives in 0..call.beside.lives {
+        let command = lease.session.command(&command_of(call, lives));
+        if let Err(error) = command.kill().await {
+            tracing::debug!(%error, "what was begun before is not there");
+        }
+    }
+}
+
+fn of(station: &Station, lease: &Lease, wanted: &Wanted) -> Start {
     let mut environment = lease.environment();
     environment.extend(wanted.variables.iter().cloned());
     Start {
-        command: call.action.0.clone(),
+        command: wanted.command.clone(),
         program: wanted.program.clone(),
         directory: DIRECTORY.to_owned(),
         environment,

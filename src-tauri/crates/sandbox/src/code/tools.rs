@@ -14,9 +14,10 @@ use super::follow::follow;
 use super::job;
 use super::keep::{FOLDER, names};
 use super::programs::{written, written_package};
-use super::start::{DIRECTORY, Wanted, begin, failed};
+use super::start::{DIRECTORY, Wanted, begin, command_of, failed};
 use super::station::Station;
 use crate::usage::{UsageLimits, Watch};
+use crate::wire::End;
 use crate::{SandboxError, container};
 
 /// Files, folders and everything else that a workspace may hold.
@@ -33,6 +34,8 @@ const WAIT_SECONDS_MAX: u64 = 300;
 const SHORT_MS: u32 = 360_000;
 /// Where the package of a run's tools lies in its workspace.
 pub const PACKAGES: &str = ".longrein";
+/// What the model is told of a program that was begun anew.
+const ANEW: &str = "it was begun anew on the files as they were before it, since what it had begun was lost; what it had asked for already was answered from the record";
 /// Milliseconds of a second.
 const MS_PER_SECOND: u64 = 1_000;
 
@@ -190,9 +193,10 @@ impl Kind {
                 Self::Output => Effect::Read,
                 _ => Effect::Workspace,
             },
-            repeat: match runs {
-                true => Repeat::Reattach,
-                false => Repeat::Repeatable,
+            repeat: match self {
+                Self::Code => Repeat::Replay,
+                Self::Command => Repeat::Reattach,
+                Self::Output | Self::Stop => Repeat::Repeatable,
             },
             // What runs in the box is held to its time there.
             timeout_ms: if runs { 0 } else { SHORT_MS },
@@ -240,6 +244,11 @@ impl CodeTool {
         let arguments: CommandArguments = arguments(call)?;
         let station = &self.config.station;
         let wanted = Wanted {
+            command: match arguments.background {
+                // By this name its job is known.
+                true => call.action.0.clone(),
+                false => command_of(call, call.beside.lives),
+            },
             program: vec!["bash".to_owned(), "-c".to_owned(), arguments.command],
             variables: Vec::new(),
             time_ms: match arguments.background {
@@ -251,7 +260,7 @@ impl CodeTool {
         let watch = watch(station);
         if !arguments.background {
             let lease = begin(station, call, &wanted).await?;
-            return follow(station, call, lease, (watch, false)).await?.output();
+            return follow(station, call, lease, &wanted, watch).await?.output();
         }
         let name = job::named(call, &arguments.intent).await?;
         let lease = begin(station, call, &wanted).await?;
@@ -274,6 +283,7 @@ impl CodeTool {
         let tools = !self.config.package.is_empty();
         let place = self.placed(call, &arguments.code).await.map_err(failed)?;
         let wanted = Wanted {
+            command: command_of(call, call.beside.lives),
             program: vec![
                 "python3".to_owned(),
                 format!("{DIRECTORY}/{}", place.program),
@@ -287,7 +297,16 @@ impl CodeTool {
         };
         let watch = watch(station);
         let lease = begin(station, call, &wanted).await?;
-        follow(station, call, lease, (watch, tools)).await?.output()
+        let mut ended = follow(station, call, lease, &wanted, watch).await?;
+        if ended.receipt.end == End::Stopped {
+            return Err(ToolError::gone(
+                "The box was stopped before the program ended.",
+            ));
+        }
+        if call.beside.lives > 0 {
+            ended.notes.push(ANEW.to_owned());
+        }
+        ended.output()
     }
 
     /// Lays a program and the package of the run's tools where it runs; says where they are.

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use contents::{Contents, ContentsFolder, Hash};
 pub use delta::Delta;
-pub use restore::restore;
+pub use restore::{lay_back, restore};
 pub use rules::{DEFAULT_IGNORED, SnapshotLimits, SnapshotRules, WrongPattern};
 pub use take::take;
 

@@ -36,6 +36,61 @@ pub fn restore(
     restored
 }
 
+/// Makes a folder that is found to hold one thing hold another again. What is in neither, since
+/// snapshots leave it out, stays, and with it the folders that hold it. To do it twice is to do it
+/// once.
+///
+/// # Errors
+/// When something that is in no snapshot stands in the way, a content is not what it should be, or
+/// writing fails. Some of it may be laid back by then.
+pub fn lay_back(
+    found: &Manifest,
+    wanted: &Manifest,
+    contents: &dyn Contents,
+    folder: &Path,
+) -> Result<(), SandboxError> {
+    let root =
+        Dir::open_ambient_dir(folder, ambient_authority()).map_err(SandboxError::file(folder))?;
+    let changes = found.changes(wanted);
+    // From the end: what is in a folder goes before the folder.
+    for change in changes.iter().rev() {
+        let removed = match change.before {
+            Some(Entry::Folder) => root.remove_dir(&change.path),
+            Some(Entry::File { .. } | Entry::Link { .. }) => root.remove_file(&change.path),
+            None => out_of_the_way(&root, &change.path),
+        };
+        match removed {
+            Err(error) if !stays(&error) => {
+                return Err(SandboxError::file(folder.join(&change.path))(error));
+            }
+            _ => {}
+        }
+    }
+    let missing = changes
+        .into_iter()
+        .filter_map(|change| Some((change.path, change.after?)));
+    let missing = Manifest {
+        entries: missing.collect(),
+        ..Manifest::default()
+    };
+    lay_out(&missing, contents, folder)
+}
+
+/// What holds nothing that could be lost makes room.
+fn out_of_the_way(root: &Dir, path: &str) -> io::Result<()> {
+    let kind = root.symlink_metadata(path)?.file_type();
+    match kind.is_file() || kind.is_dir() {
+        true => Ok(()),
+        false => root.remove_file(path),
+    }
+}
+
+/// Whether something that was to be removed is not there, or holds what no snapshot has.
+fn stays(error: &io::Error) -> bool {
+    use io::ErrorKind::{DirectoryNotEmpty, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | DirectoryNotEmpty | NotADirectory)
+}
+
 fn lay_out(manifest: &Manifest, contents: &dyn Contents, into: &Path) -> Result<(), SandboxError> {
     let root =
         Dir::open_ambient_dir(into, ambient_authority()).map_err(SandboxError::file(into))?;

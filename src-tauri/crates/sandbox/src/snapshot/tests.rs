@@ -1,5 +1,7 @@
 //! Snapshots of workspaces that mean well, and of those that do not.
 
+mod laid_back;
+
 use std::cell::RefCell;
 use std::fs;
 use std::io::{self, Read};

@@ -58,7 +58,8 @@ fn spec(name: &str) -> ToolSpec {
     let (effect, repeat) = match name {
         "write" | LOAD_SKILL => (Effect::Workspace, Repeat::Repeatable),
         "once" => (Effect::Workspace, Repeat::Once),
-        "boxed" | "program" => (Effect::Workspace, Repeat::Reattach),
+        "boxed" => (Effect::Workspace, Repeat::Reattach),
+        "program" => (Effect::Workspace, Repeat::Replay),
         "keyed" => (Effect::Workspace, Repeat::Keyed),
         "order" => (Effect::Workspace, Repeat::Queryable),
         "post" | "far.send" => (Effect::Irreversible, Repeat::Once),

@@ -39,7 +39,7 @@ impl Ending {
         let rules: Vec<_> = run.rules.iter().map(|standing| &standing.rule).collect();
         let mut effects = BTreeMap::new();
         for landing in landings {
-            if landing.repeat != Repeat::Repeatable {
+            if !matches!(landing.repeat, Repeat::Repeatable | Repeat::Replay) {
                 *effects.entry(landing.tool.clone()).or_default() += 1;
             }
         }

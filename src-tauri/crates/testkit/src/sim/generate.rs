@@ -76,12 +76,20 @@ pub fn scenario(seed: u64) -> Scenario {
         lets_go: draw.some(1, Draw::time_ms),
         jumps: draw.some(2, jump),
         hides: false,
+        loses_box: false,
         leaves: draw.hits(30),
         skills: Vec::new(),
     };
     // Last, so that the worlds without skills are those that they were before there were any.
     if draw.hits(25) {
         skills(draw, &mut scenario);
+    }
+    // So too with boxes that are lost.
+    scenario.loses_box = draw.hits(50);
+    if draw.hits(30) {
+        let does = Deed::LoseBox;
+        let when = When::At(draw.time_ms());
+        scenario.acts.push(Act { when, does });
     }
     scenario
 }

@@ -49,6 +49,8 @@ pub enum Law {
     CompensatedOnce,
     /// What the files are is recorded before the model is told of it.
     FilesRecorded,
+    /// A program that is begun anew finds the files as they were, and all that it is told was done.
+    FilesLaidBack,
     /// Nothing begins after the run was cancelled.
     Cancelled,
     /// What was read can't be unread.
@@ -356,7 +358,7 @@ impl Laws {
             Repeat::Keyed => valid,
             Repeat::Queryable => not_done,
             // Starting it again only looks for what is there.
-            Repeat::Reattach => true,
+            Repeat::Reattach | Repeat::Replay => true,
             Repeat::Once => false,
         };
         if !may && !told {
@@ -394,7 +396,10 @@ impl Laws {
             self.broken(Law::NeverStuck, format!("at rest, and {next:?} is owed"));
         }
         // What was lost is looked after when the run goes on.
+        let still = matches!(self.run.phase, Phase::Paused | Phase::HandedOff { .. });
         let open = |action: &&Action| match action.stage {
+            // What runs in a box is found again.
+            ActionStage::Started if still && action.repeat == Repeat::Replay => false,
             ActionStage::Started => !delegates,
             ActionStage::Lost => self.run.phase == Phase::Going,
             _ => false,

@@ -2,6 +2,7 @@
 //! jumps, a disk that fails, processes that are killed. What happens in it is a [`Scenario`], which
 //! is data; the laws of the runtime are held against every play of one.
 
+mod boxes;
 mod catalogue;
 mod clock;
 mod ending;

@@ -14,6 +14,7 @@ use longrein_runtime::ports::{ToolCall, ToolError, ToolOutput};
 use serde_json::Value;
 use tokio::sync::Notify;
 
+use super::boxes::Boxed;
 use super::catalogue::{KEY_SLACK_SECONDS, KEY_VALID_SECONDS};
 use super::laws::{Law, Laws};
 use super::scenario::{Act, Deed, FaultWhat, Lands, Manner, Scenario};
@@ -43,6 +44,8 @@ pub struct Landing {
     pub arguments: Value,
     pub(super) repeat: Repeat,
     effect: Effect,
+    /// The action whose program asked for it.
+    program: Option<ActionId>,
 }
 
 /// What the state is made of. Nothing in here waits.
@@ -57,10 +60,8 @@ pub(super) struct State {
     /// Calls that run and may still have an effect: key and action.
     running: Vec<(String, ActionId)>,
     keys: HashMap<String, u64>,
-    /// Commands that the box was given; it outlives the process.
-    boxed: BTreeSet<ActionId>,
-    /// How many calls of each program were answered; it outlives the process as well.
-    answered: BTreeMap<ActionId, u32>,
+    /// The box that commands are given to.
+    pub boxed: Boxed,
     asked_status: BTreeMap<String, u32>,
     calls: BTreeMap<String, u32>,
     /// Requests that reached the provider.
@@ -269,6 +270,7 @@ impl State {
                 .call_arrives(&spec.name, &call.action, call.attempt);
             self.gather();
         }
+        let within = action.as_ref().and_then(|action| action.within.clone());
         let effective = action
             .filter(|_| is_action)
             .and_then(|action| match action.arguments {
@@ -286,22 +288,8 @@ impl State {
             arguments,
             repeat: spec.repeat,
             effect: spec.effect,
+            program: within.map(|within| within.action),
         }
-    }
-
-    /// The next call of a program.
-    pub fn next_call(&self, action: &ActionId) -> u32 {
-        self.answered.get(action).copied().unwrap_or_default() + 1
-    }
-
-    /// A call of a program is answered.
-    pub fn answered(&mut self, action: &ActionId) {
-        *self.answered.entry(action.clone()).or_default() += 1;
-    }
-
-    /// The box is given a command; false where it has it already.
-    pub fn box_takes(&mut self, action: &ActionId) -> bool {
-        self.boxed.insert(action.clone())
     }
 
     /// An effect happens. What only reads has none.
@@ -324,9 +312,17 @@ impl State {
             Repeat::Once | Repeat::Reattach => Some(Law::OnceAtMostOnce),
             Repeat::Keyed => Some(Law::KeyedOncePerKey),
             Repeat::Queryable => Some(Law::QueryableAtMostOnce),
-            Repeat::Repeatable => None,
+            Repeat::Repeatable | Repeat::Replay => None,
         };
-        let same = |one: &Landing| one.tool == landing.tool && one.action == landing.action;
+        // A program of this world asks for nothing twice, unless it is begun anew.
+        let asked_again = |one: &Landing| {
+            landing.program.is_some()
+                && one.program == landing.program
+                && one.arguments == landing.arguments
+        };
+        let same = |one: &Landing| {
+            one.tool == landing.tool && (one.action == landing.action || asked_again(one))
+        };
         let before = self.landings.iter().find(|one| same(one));
         match (law, before) {
             (Some(Law::KeyedOncePerKey), Some(before)) if before.key != landing.key => {
@@ -435,6 +431,19 @@ impl State {
             self.laws.broken(Law::SkillApproved, how);
         }
         Ok(given.output)
+    }
+
+    /// Makes the files what they are said to have been.
+    pub fn lay_back(&mut self, words: &str) {
+        let files = words.lines().filter_map(|line| line.rsplit_once(' '));
+        let files =
+            files.filter_map(|(path, version)| Some((path.to_owned(), version.parse().ok()?)));
+        self.files = files.collect();
+    }
+
+    /// Whether a file is there.
+    pub fn has_file(&self, path: &str) -> bool {
+        self.files.contains_key(path)
     }
 
     /// Every file with its version.

@@ -45,6 +45,7 @@ enum Doing {
     Undo(String),
     ApproveStale,
     Muddle,
+    LoseBox,
     ChangeFile(String),
     ChangeSkill(String),
     Rules(Vec<StandingRule>),
@@ -154,6 +155,7 @@ impl Person {
                     self.posts(run, wish).await;
                 }
             }
+            Doing::LoseBox => self.outside.state().boxed.lose(),
             Doing::ChangeFile(path) => self.outside.state().change_file(&path),
             Doing::ChangeSkill(name) => self.outside.state().skills.change(&name),
             Doing::Rules(rules) => {
@@ -462,6 +464,7 @@ fn deed(deed: &Deed) -> Doing {
         Deed::Undo(tool) => Doing::Undo(tool.clone()),
         Deed::ApproveStale => Doing::ApproveStale,
         Deed::Muddle => Doing::Muddle,
+        Deed::LoseBox => Doing::LoseBox,
         Deed::ChangeFile(path) => Doing::ChangeFile(path.clone()),
         Deed::ChangeSkill(name) => Doing::ChangeSkill(name.clone()),
         Deed::Rules(rules) => {

@@ -148,6 +148,9 @@ impl Play {
         {
             let mut state = self.outside.state();
             state.process_begins(clock.monotonic_ms());
+            if self.outside.scenario.loses_box && self.processes > 1 {
+                state.boxed.lose();
+            }
             state.land_due(clock.monotonic_ms());
         }
         let seed = self.outside.scenario.seed * 1_000 + u64::from(self.processes);

@@ -71,6 +71,9 @@ pub struct Scenario {
     /// Whether tools of a server are there that don't stand in requests.
     #[serde(skip_serializing_if = "plain")]
     pub hides: bool,
+    /// Whether the box that commands work in is lost whenever the process is.
+    #[serde(skip_serializing_if = "plain")]
+    pub loses_box: bool,
     /// Whether the driver ends while a person is waited for, and a new one is made after it.
     #[serde(skip_serializing_if = "plain")]
     pub leaves: bool,
@@ -390,6 +393,8 @@ pub enum Deed {
     /// The person says everything at once of what they were last asked: that it is accepted, that
     /// it happened, an answer and a refusal. Most of it fits nothing.
     Muddle,
+    /// The box that commands work in is lost, with all that runs in it.
+    LoseBox,
     /// Somebody changes this file of the workspace.
     ChangeFile(String),
     /// Somebody changes this skill on disk.

@@ -21,6 +21,7 @@ use longrein_runtime::world::{
 };
 use serde_json::{Value, json};
 
+use super::boxes::{self, Command};
 use super::catalogue;
 use super::clock::SimClock;
 use super::model::{JUDGE, SimModel};
@@ -147,6 +148,17 @@ impl World for SimWorld {
         }))
     }
 
+    async fn lay_back(&self, of: SnapshotOf, _blobs: Arc<dyn BlobRead>) -> Result<(), Unavailable> {
+        let parts = of.before.map(|before| before.parts).unwrap_or_default();
+        let words = match parts.last() {
+            Some(Body::Text(words)) => words.clone(),
+            None => String::new(),
+            Some(Body::Blob { .. }) => return Err(unavailable("It is too much for this world.")),
+        };
+        self.outside.state().lay_back(&words);
+        Ok(())
+    }
+
     fn verifier(&self) -> Arc<dyn Verifier> {
         Arc::new(SimVerifier(self.outside.clone()))
     }
@@ -178,8 +190,17 @@ impl Drop for Running<'_> {
     }
 }
 
-/// What the program of this world calls, one after the other.
-const PROGRAM_CALLS: &[&str] = &["look", "once", "write", "once"];
+/// What came of a program's next call.
+enum Called {
+    /// It is answered.
+    On,
+    /// There is none.
+    Over,
+    /// The program's box is followed no longer.
+    Stopped,
+    /// The box is lost.
+    Gone,
+}
 
 impl SimTool {
     fn land(&self, landing: Landing) {
@@ -214,44 +235,79 @@ impl SimTool {
         landing: Landing,
     ) -> Result<ToolOutput, ToolError> {
         let stopped = || ToolError::new(ToolErrorClass::Cancelled, "It was stopped.");
-        if call.beside.life.is_none() {
-            let life = "the only one".to_owned();
-            if !call.beside.tells.progress(Progress::Boxed { life }).await {
-                return Err(stopped());
+        let gone = || ToolError::gone("Its box is gone.");
+        let command = (call.action.clone(), call.beside.lives);
+        let life = self.outside.state().boxed.life();
+        match &call.beside.life {
+            Some(before) if *before != life => return Err(gone()),
+            Some(_) => {}
+            None => {
+                let life = life.clone();
+                if !call.beside.tells.progress(Progress::Boxed { life }).await {
+                    return Err(stopped());
+                }
             }
         }
-        if self.outside.state().box_takes(&call.action) {
-            self.land(landing);
-        }
-        let calls = match self.spec.name.as_str() {
-            "program" => PROGRAM_CALLS,
-            _ => &[],
-        };
-        loop {
-            let number = self.outside.state().next_call(&call.action);
-            let Some(tool) = calls.get(number as usize - 1) else {
-                break;
-            };
-            let arguments = json!({"n": number}).to_string();
-            let told = call
-                .beside
-                .tells
-                .call(number, (*tool).to_owned(), arguments);
-            let told = tokio::select! {
-                biased;
-                () = call.cancel.cancelled() => None,
-                told = told => told,
-            };
-            // Whoever takes the run up is told of the call again.
-            if told.is_none() {
-                return Err(stopped());
+        let is_program = self.spec.repeat == Repeat::Replay;
+        {
+            let mut state = self.outside.state();
+            if state.boxed.life() != life {
+                return Err(gone());
             }
-            self.outside.state().answered(&call.action);
+            let begins = state.boxed.takes(&command);
+            if begins && is_program {
+                state.program_begins(&call.action);
+            } else if begins {
+                drop(state);
+                self.land(landing);
+            }
         }
-        match self.takes(manner, call).await {
+        while is_program {
+            match self.calls(call, &command, &life).await {
+                Called::On => {}
+                Called::Over => break,
+                Called::Stopped => return Err(stopped()),
+                Called::Gone => return Err(gone()),
+            }
+        }
+        let ran = self.takes(manner, call).await;
+        if self.outside.state().boxed.life() != life {
+            return Err(gone());
+        }
+        match ran {
             true => Ok(self.answer(call)),
             false => Err(stopped()),
         }
+    }
+
+    /// Makes the next call of a program.
+    async fn calls(&self, call: &ToolCall, command: &Command, life: &str) -> Called {
+        let number = self.outside.state().boxed.next_call(command);
+        let program = call.arguments["n"].as_u64().unwrap_or_default();
+        let Some((tool, arguments)) = boxes::next_call(program, command.1, number) else {
+            return Called::Over;
+        };
+        let tells = &call.beside.tells;
+        let told = tells.call(number, tool.to_owned(), arguments.to_string());
+        let told = tokio::select! {
+            biased;
+            () = call.cancel.cancelled() => None,
+            told = told => told,
+        };
+        let mut state = self.outside.state();
+        if state.boxed.life() != life {
+            return Called::Gone;
+        }
+        // Whoever takes the run up is told of the call again.
+        let Some(told) = told else {
+            return Called::Stopped;
+        };
+        let manners = &self.outside.scenario.manners;
+        let as_told = told.is_ok() && manners.iter().all(|manner| manner.tool != "write");
+        let wrote = arguments["path"].as_str().filter(|_| as_told);
+        state.program_finds(&call.action, wrote);
+        state.boxed.answered(command);
+        Called::On
     }
 
     fn answer(&self, call: &ToolCall) -> ToolOutput {
@@ -291,7 +347,7 @@ impl Tool for SimTool {
         }
         let manner = self.outside.manner(&self.spec.name);
         let landing = self.outside.state().arrives(&self.spec, &call);
-        if self.spec.repeat == Repeat::Reattach {
+        if matches!(self.spec.repeat, Repeat::Reattach | Repeat::Replay) {
             return self.command(&call, &manner, landing).await;
         }
         let running = (manner.lands == Lands::AtEnd).then(|| {

@@ -51,6 +51,7 @@ fn section(spec: &ToolSpec) -> String {
         Repeat::Keyed => "takes a key",
         Repeat::Queryable => "can be asked about",
         Repeat::Reattach => "is found again where it runs",
+        Repeat::Replay => "is found again where it runs, or begun anew with what it was told",
         Repeat::Once => "once",
     };
     let mut facts = vec![

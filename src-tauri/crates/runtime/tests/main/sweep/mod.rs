@@ -3,6 +3,7 @@
 
 mod delegated;
 mod found;
+mod programs;
 mod scenarios;
 
 use longrein_testkit::sim::{Law, sweep_blind};
@@ -159,7 +160,6 @@ mod whole {
             ("approval.requested", 0),
         ];
         ends("skills of children", UNVERIFIED, &granted);
-        ends("programs", UNVERIFIED, &[("action.proposed", 5)]);
         let found = [
             ("tools.found", 2),
             ("action.rejected", 1),
@@ -167,6 +167,30 @@ mod whole {
             ("action.finished", 4),
         ];
         ends("found", UNVERIFIED, &found);
+    }
+
+    #[test]
+    fn crash_sweep_scenarios_of_programs_do_what_they_are_named_after() {
+        const UNVERIFIED: &str = "Finished(Unverified)";
+        ends("programs", UNVERIFIED, &[("action.proposed", 6)]);
+        let begun_anew = [
+            ("action.lost", 1),
+            ("action.progressed", 4),
+            ("action.proposed", 6),
+        ];
+        ends("programs whose box is lost", UNVERIFIED, &begun_anew);
+        ends(
+            "programs of each kind",
+            UNVERIFIED,
+            &[("action.proposed", 7)],
+        );
+        let asked = [("approval.requested", 2), ("action.uncertain", 0)];
+        ends("programs that ask", UNVERIFIED, &asked);
+        let raised = [("run.handed_off", 1), ("action.proposed", 6)];
+        ends("programs over the limit", UNVERIFIED, &raised);
+        ends("programs cancelled", "Cancelled", &[("action.proposed", 4)]);
+        let denied = [("action.proposed", 6), ("action.started", 4)];
+        ends("programs denied", UNVERIFIED, &denied);
     }
 
     #[test]

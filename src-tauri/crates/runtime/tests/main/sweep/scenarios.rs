@@ -14,7 +14,7 @@ use super::delegated;
 
 /// All of them.
 pub fn all() -> Vec<Scenario> {
-    vec![
+    let mut all = vec![
         every_effect(),
         keyed_and_queryable(),
         approvals(),
@@ -34,9 +34,10 @@ pub fn all() -> Vec<Scenario> {
         boxed(),
         skills(),
         skills_of_children(),
-        programs(),
         super::found::found(),
-    ]
+    ];
+    all.extend(super::programs::all());
+    all
 }
 
 pub(super) fn scenario(name: &str, replies: impl IntoIterator<Item = Reply>) -> Scenario {
@@ -102,14 +103,6 @@ fn boxed() -> Scenario {
             ],
         )
     }
-}
-
-/// A program that calls tools, two of which are never repeated.
-fn programs() -> Scenario {
-    scenario(
-        "programs",
-        [calls("program", json!({"n": 1})), words("It has run.")],
-    )
 }
 
 /// A keyed call and two that can be asked about end without a word; of one of these nobody can

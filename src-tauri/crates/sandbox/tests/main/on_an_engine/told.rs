@@ -43,6 +43,7 @@ impl Tells for Told {
                 asked.refused.unwrap_or_default()
             ),
             Progress::Answered(_) => "answered".to_owned(),
+            Progress::Replayed(replayed) => format!("{} again", replayed.number),
         };
         self.facts.lock().unwrap().push(fact);
         true
