@@ -315,7 +315,7 @@ impl Longrein {
     /// Whether nothing that runs or ran in the box of a run is needed any more.
     async fn is_over(&self, run: &str) -> bool {
         let Ok(id) = run.parse::<RunId>() else {
-            return false;
+            return longrein_sandbox::engine::is_left_probe(run);
         };
         match self.run_line(id).await {
             Ok(line) => {

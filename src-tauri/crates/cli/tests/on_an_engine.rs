@@ -66,6 +66,7 @@ mod with_a_network {
 }
 
 mod programs;
+mod secrets;
 mod seen;
 
 /// What makes the boxes of a test.
@@ -386,6 +387,10 @@ fn after_many_runs_half_of_them_killed_nothing_is_left(place: &Place) {
         let left = processes_of(&ours).len() + mounted(&ours);
         (left == 0).then_some(())
     });
+    if let Place::Engine(engine) = place {
+        let containers = get(engine, "/containers/json?all=1").to_string();
+        assert!(!containers.contains(&ours), "{containers}");
+    }
     let boxes = fs::read_dir(work(&home).join(".boxes")).unwrap().flatten();
     for folder in boxes.filter(|folder| folder.file_name() != "shared") {
         let left = fs::read_dir(folder.path()).unwrap().count();

@@ -150,7 +150,8 @@ impl Home {
 
     /// The runs of the list, newest first.
     pub fn runs(&self) -> Vec<Value> {
-        let listed = self.run(&["runs", "--json"]);
+        // More than any test begins; the command's own default is a screenful.
+        let listed = self.run(&["runs", "--json", "--limit", "1000"]);
         assert_eq!(listed.status, 0, "{listed}");
         listed.json()
     }

@@ -38,6 +38,8 @@ const RECEIPTS: &str = "receipts";
 const SOCKETS: &str = "run";
 /// Where a hall shows what commands need: a folder that each system has and that is meant for such.
 const HALL: &str = "/mnt";
+/// Memory that programs share by `/dev/shm`.
+const SHARED_MEMORY_BYTES: u64 = 64 << 20;
 /// What of the system programs need to run; what is not there is left out.
 const SYSTEM: [&str; 10] = [
     "/usr",
@@ -306,6 +308,10 @@ impl Bubblewrap {
             "--bind"
         };
         add(&["--proc", "/proc", "--dev", "/dev"]);
+        // What is written beneath it is memory, which nothing else would limit.
+        let shared = SHARED_MEMORY_BYTES.to_string();
+        add(&["--size", &shared, "--tmpfs", "/dev/shm"]);
+        add(&["--remount-ro", "/dev"]);
         add(&["--size", &spec.tmp_bytes.to_string(), "--tmpfs", "/tmp"]);
         for (way, from, to) in [
             (workspace, &seen.workspace, WORKSPACE),

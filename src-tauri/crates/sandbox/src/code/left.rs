@@ -3,16 +3,19 @@
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
+use std::path::Path;
 
 use longrein_protocol::RunId;
 
 use super::boxes::{Boxes, STATES};
 use super::check;
 use crate::container::{self, Container, ContainerState, RunBox};
+use crate::engine::PROBE_PREFIX;
 use crate::{Backing, SandboxError};
 
 impl Boxes {
-    /// The runs of this installation that a box is left of, running or not.
+    /// The runs of this installation that a box is left of, running or not, and probes that
+    /// measure an engine or did ([`crate::engine::is_left_probe`]).
     ///
     /// # Errors
     /// When the engine does not list them, or a folder can't be read.
@@ -23,15 +26,9 @@ impl Boxes {
             Backing::Engine(engine) => container::runs(&engine, &self.config().instance).await?,
             _ => HashSet::new(),
         };
-        let folder = self.config().folder.join(STATES);
-        let mut states = match tokio::fs::read_dir(&folder).await {
-            Ok(states) => states,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(runs),
-            Err(error) => return Err(SandboxError::file(folder)(error)),
-        };
-        while let Ok(Some(entry)) = states.next_entry().await {
-            runs.insert(entry.file_name().to_string_lossy().into_owned());
-        }
+        runs.extend(names(&self.config().folder.join(STATES)).await?);
+        let beside = names(&self.config().folder).await?.into_iter();
+        runs.extend(beside.filter(|name| name.starts_with(PROBE_PREFIX)));
         Ok(runs)
     }
 
@@ -47,10 +44,13 @@ impl Boxes {
             let is_other = |of: &str| of != run;
             container::reap_all_but(&engine, &self.config().instance, &is_other).await?;
         }
-        for folder in [
+        let folder = &self.config().folder;
+        let probe = run.starts_with(PROBE_PREFIX).then(|| folder.join(run));
+        let of_run = [
             self.config().states(run),
-            self.config().folder.join(check::FOLDER).join(run),
-        ] {
+            folder.join(check::FOLDER).join(run),
+        ];
+        for folder in of_run.into_iter().chain(probe) {
             match tokio::fs::remove_dir_all(&folder).await {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(SandboxError::file(folder)(error));
@@ -94,4 +94,18 @@ impl Boxes {
     async fn stop_states(&self, _run: &str) -> Result<(), SandboxError> {
         Ok(())
     }
+}
+
+/// The names in a folder; none where there is no folder.
+async fn names(folder: &Path) -> Result<Vec<String>, SandboxError> {
+    let mut names = Vec::new();
+    let mut entries = match tokio::fs::read_dir(folder).await {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(names),
+        Err(error) => return Err(SandboxError::file(folder)(error)),
+    };
+    while let Ok(Some(entry)) = entries.next_entry().await {
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    Ok(names)
 }

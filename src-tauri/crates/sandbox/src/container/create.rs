@@ -131,13 +131,13 @@ fn host(engine: &Engine, spec: &ContainerSpec) -> Result<HostConfig, SandboxErro
         format!("{}:{STATE}", spec.owner.name()),
     ];
     let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    let scratch = format!("rw,exec,nosuid,nodev,size={}", spec.limits.tmp_bytes);
     Ok(HostConfig {
         binds: Some(binds),
         tmpfs: Some(HashMap::from([
-            (
-                "/tmp".to_owned(),
-                format!("rw,exec,nosuid,nodev,size={}", spec.limits.tmp_bytes),
-            ),
+            ("/tmp".to_owned(), scratch.clone()),
+            // Podman puts one there by itself, without a size.
+            ("/var/tmp".to_owned(), scratch),
             (
                 RUN.to_owned(),
                 format!("rw,noexec,nosuid,nodev,size={SOCKETS_BYTES}"),

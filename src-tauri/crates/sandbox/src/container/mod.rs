@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use bollard::container::LogOutput;
 use bollard::exec::{CreateExecOptions, StartExecOptions, StartExecResults};
+use bollard::models::ContainerInspectResponse;
 use bollard::query_parameters::{
     InspectContainerOptions, KillContainerOptions, RemoveContainerOptions, StartContainerOptions,
     StopContainerOptions,
@@ -26,7 +27,7 @@ pub use give::{hand_over, mend};
 pub use names::{Owner, RunBox};
 pub use reap::{Reaped, reap, reap_all_but, runs};
 
-use crate::engine::{Engine, unless_missing};
+use crate::engine::{Engine, settled, unless_missing};
 use crate::session::{Incoming, Session};
 use crate::{SandboxError, resident};
 
@@ -117,10 +118,7 @@ impl Container {
     /// When the engine does not answer.
     pub async fn find(engine: &Engine, owner: &Owner) -> Result<Option<Self>, SandboxError> {
         let name = owner.name();
-        let found = engine
-            .docker
-            .inspect_container(&name, None::<InspectContainerOptions>)
-            .await;
+        let found = inspect(engine, &name).await;
         let failed = engine.failed(format!("inspect the container {name}"));
         let found = match found {
             Ok(found) => found,
@@ -216,11 +214,7 @@ impl Container {
     /// # Errors
     /// When the engine does not know it or does not answer.
     pub async fn state(&self) -> Result<ContainerState, SandboxError> {
-        let inspected = self
-            .engine
-            .docker
-            .inspect_container(&self.name, None::<InspectContainerOptions>);
-        let state = inspected
+        let state = inspect(&self.engine, &self.name)
             .await
             .map_err(self.failed("inspect"))?
             .state
@@ -324,11 +318,7 @@ impl Container {
 
     /// The mark of the spec that it was made to; `None` where it is not there.
     async fn setup(&self) -> Result<Option<String>, SandboxError> {
-        let inspected = self
-            .engine
-            .docker
-            .inspect_container(&self.name, None::<InspectContainerOptions>);
-        match inspected.await {
+        match inspect(&self.engine, &self.name).await {
             Ok(found) => {
                 let labels = found
                     .config
@@ -345,6 +335,14 @@ impl Container {
         self.engine
             .failed(format!("{what} the container {}", self.name))
     }
+}
+
+async fn inspect(
+    engine: &Engine,
+    name: &str,
+) -> Result<ContainerInspectResponse, bollard::errors::Error> {
+    let options = || None::<InspectContainerOptions>;
+    settled(|| engine.docker.inspect_container(name, options())).await
 }
 
 /// Whether a container runs.

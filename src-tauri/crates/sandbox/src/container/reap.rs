@@ -8,7 +8,7 @@ use bollard::query_parameters::{
 
 use super::names::{INSTANCE, RUN};
 use crate::SandboxError;
-use crate::engine::{Engine, unless_missing};
+use crate::engine::{Engine, settled, unless_missing};
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub async fn runs(engine: &Engine, instance: &str) -> Result<HashSet<String>, Sa
         .all(true)
         .filters(&filters(instance))
         .build();
-    let listed = engine.docker.list_containers(Some(options)).await;
+    let listed = settled(|| engine.docker.list_containers(Some(options.clone()))).await;
     let listed = listed.map_err(engine.failed("list containers"))?;
     let containers = listed.into_iter().filter_map(|found| of(found.labels?));
     let mut runs: HashSet<String> = containers.collect();
@@ -84,7 +84,7 @@ pub async fn reap_all_but(
         .all(true)
         .filters(&filters)
         .build();
-    let listed = engine.docker.list_containers(Some(options)).await;
+    let listed = settled(|| engine.docker.list_containers(Some(options.clone()))).await;
     for found in listed.map_err(engine.failed("list containers"))? {
         let Some(id) = found.id else { continue };
         if is_kept(&found.labels.unwrap_or_default()) {

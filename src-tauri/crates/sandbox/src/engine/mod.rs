@@ -4,13 +4,14 @@ mod find;
 mod probe;
 mod rootless;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bollard::Docker;
 use bollard::errors::Error;
 
 pub use find::{Candidate, Places, Unavailable};
-pub use probe::{Lack, Lacking, Probe, Wanted};
+pub(crate) use probe::PREFIX as PROBE_PREFIX;
+pub use probe::{Lack, Lacking, Probe, Wanted, is_left_probe};
 
 use crate::SandboxError;
 
@@ -20,6 +21,11 @@ const REQUEST_LIMIT: Duration = Duration::from_secs(120);
 const PING_LIMIT: Duration = Duration::from_secs(5);
 /// How long it may take to describe itself.
 const DESCRIBE_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long an engine may be between two states.
+const SETTLE_LIMIT: Duration = Duration::from_secs(10);
+/// How long to wait before it is asked again.
+const SETTLE_PAUSE: Duration = Duration::from_millis(50);
 
 /// Whose engine it is. Only where the two differ does it matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +123,23 @@ pub(crate) fn status(error: &Error) -> Option<u16> {
     match error {
         Error::DockerResponseServerError { status_code, .. } => Some(*status_code),
         _ => None,
+    }
+}
+
+/// Asks once more while an answer can't be read: for a moment after a container's end, Podman says
+/// that it is `stopped`, which is none of the states that the API has.
+pub(crate) async fn settled<T, Answer>(ask: impl Fn() -> Answer) -> Result<T, Error>
+where
+    Answer: Future<Output = Result<T, Error>>,
+{
+    let begun = Instant::now();
+    loop {
+        match ask().await {
+            Err(Error::JsonDataError { .. }) if begun.elapsed() < SETTLE_LIMIT => {
+                tokio::time::sleep(SETTLE_PAUSE).await;
+            }
+            other => return other,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use longrein_resident::wire::{Limits, Start, Stream};
 use serde::Deserialize;
@@ -16,8 +17,13 @@ use crate::{SandboxError, resident};
 const MEASURE_LIMIT_MS: u64 = 20_000;
 /// The most that it may say.
 const MEASURED_MAX_BYTES: usize = 64 * 1024;
+/// What probes' names begin with.
+pub(crate) const PREFIX: &str = "probe-";
 /// The file that must be seen inside.
 const TOKEN: &str = "token";
+
+/// Numbers the probes of this process.
+static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// What to probe with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,21 +183,27 @@ impl Engine {
     /// # Errors
     /// When nothing can be run at all; what runs but is not held is in the answer.
     pub async fn probe(&self, wanted: &Wanted) -> Result<Probe, SandboxError> {
-        let workspace = wanted.scratch.join(format!("probe-{}", std::process::id()));
+        let name = new_name(&wanted.instance);
+        let workspace = wanted.scratch.join(&name);
         let made = std::fs::create_dir_all(&workspace)
             .and_then(|()| std::fs::write(workspace.join(TOKEN), wanted.instance.as_bytes()));
         made.map_err(SandboxError::file(&workspace))?;
-        let probed = self.probe_in(wanted, &workspace).await;
+        let probed = self.probe_in(wanted, name, &workspace).await;
         std::fs::remove_dir_all(&workspace).map_err(SandboxError::file(&workspace))?;
         probed
     }
 
-    async fn probe_in(&self, wanted: &Wanted, workspace: &Path) -> Result<Probe, SandboxError> {
+    async fn probe_in(
+        &self,
+        wanted: &Wanted,
+        name: String,
+        workspace: &Path,
+    ) -> Result<Probe, SandboxError> {
         crate::container::hand_over(workspace)?;
         let spec = ContainerSpec {
             owner: Owner {
                 instance: wanted.instance.clone(),
-                run: std::process::id().to_string(),
+                run: name,
                 purpose: RunBox::Probe,
             },
             image: wanted.image.clone(),
@@ -211,6 +223,38 @@ impl Engine {
             token == wanted.instance.as_bytes(),
         ))
     }
+}
+
+/// A name for a probe, in place of a run's: of this process, and of no other on the same engine.
+fn new_name(instance: &str) -> String {
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{PREFIX}{}-{number}-{instance}", std::process::id())
+}
+
+/// Whether this is the name of a probe whose process is gone: what is left of it is nobody's.
+pub fn is_left_probe(name: &str) -> bool {
+    let process = name
+        .strip_prefix(PREFIX)
+        .and_then(|rest| rest.split('-').next());
+    let process = process.and_then(|process| process.parse().ok());
+    process.is_some_and(|process: u32| process != std::process::id() && !is_alive(process))
+}
+
+#[cfg(unix)]
+fn is_alive(process: u32) -> bool {
+    let process = i32::try_from(process)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    // One that may not be sent a signal is there as well.
+    process.is_some_and(|process| {
+        rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH)
+    })
+}
+
+/// Elsewhere nobody can be asked.
+#[cfg(not(unix))]
+fn is_alive(_process: u32) -> bool {
+    true
 }
 
 async fn measure(container: &Container) -> Result<(Measured, Vec<u8>), SandboxError> {
@@ -369,4 +413,25 @@ fn walls(measured: &Measured, sees_token: bool) -> [Check; 10] {
             "commands can't write to the workspace",
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_is_left_when_its_process_is_gone() {
+        assert!(!is_left_probe(&new_name("a")), "it may be at work");
+        // The first process lives as long as the machine.
+        assert!(!is_left_probe("probe-1-0-a"));
+        let mut gone = std::process::Command::new("true")
+            .spawn()
+            .expect("it starts");
+        let name = format!("{PREFIX}{}-0-a", gone.id());
+        gone.wait().expect("it ends");
+        assert_eq!(is_left_probe(&name), cfg!(unix));
+        for name in ["probe-", "probe-x-0-a", "01JAB", "probe--1-0-a"] {
+            assert!(!is_left_probe(name), "{name}");
+        }
+    }
 }

@@ -17,7 +17,7 @@ use longrein_sandbox::bubblewrap::Bubblewrap;
 use longrein_sandbox::code::{
     Boxes, BoxesConfig, Closing, CodeConfig, Station, StationSpec, code_tools,
 };
-use longrein_sandbox::egress::system_resolver;
+use longrein_sandbox::egress::{Guard, Resolver, system_resolver};
 use longrein_sandbox::engine::{Engine, Places, Unavailable};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ use super::place::{variable, within};
 use super::told::{PACKAGE, Told};
 
 /// Makes a test of the same name on each engine and without one.
-macro_rules! on_all {
+macro_rules! on_all_benches {
     ($($name:ident),* $(,)?) => {
         mod podman {
             $(#[tokio::test]
@@ -48,18 +48,23 @@ macro_rules! on_all {
     };
 }
 
+pub(crate) use on_all_benches;
+
 /// One installation, seen by as many processes as a test plays.
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
     backing: Backing,
     pub(crate) settings: SandboxSettings,
     pub(crate) run: RunId,
+    /// What is refused, and what names lead to.
+    pub(crate) guard: Guard,
+    pub(crate) resolver: Resolver,
 }
 
 /// One process with its box.
 pub(crate) struct Process {
     pub(crate) boxes: Boxes,
-    station: Arc<Station>,
+    pub(crate) station: Arc<Station>,
     told: Arc<Told>,
 }
 
@@ -73,7 +78,7 @@ impl BlobRead for NoBlobs {
 }
 
 impl Bench {
-    async fn on(engine: &str) -> Self {
+    pub(crate) async fn on(engine: &str) -> Self {
         let engine = Engine::at(&variable(engine)).await.expect("it answers");
         Self::of(
             Backing::Engine(engine),
@@ -109,6 +114,8 @@ impl Bench {
             backing,
             settings,
             run: RunId::from_parts(0, u128::from(std::process::id()) << 64),
+            guard: |address| (!address.is_loopback()).then(|| "no address of a test".to_owned()),
+            resolver: system_resolver(),
         }
     }
 
@@ -127,8 +134,8 @@ impl Bench {
             instance,
             folder: self.folder.path().join("boxes"),
             base: None,
-            guard: |address| (!address.is_loopback()).then(|| "no address of a test".to_owned()),
-            resolver: system_resolver(),
+            guard: self.guard,
+            resolver: self.resolver.clone(),
         };
         let boxes = Boxes::of(config, self.backing.clone());
         let spec = StationSpec {
@@ -435,7 +442,7 @@ async fn a_check_runs_on_a_copy_that_it_can_only_read(bench: Bench) {
     bench.clear().await;
 }
 
-on_all!(
+on_all_benches!(
     a_command_gives_its_output_and_its_status_and_is_on_record_first,
     a_program_in_python_runs_with_the_workspace_at_hand,
     a_command_outlives_its_process_and_is_found_again_whole,

@@ -3,7 +3,11 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use longrein_sandbox::container::reap;
+use longrein_sandbox::Backing;
+use longrein_sandbox::code::{Boxes, BoxesConfig};
+use longrein_sandbox::container::{RunBox, reap};
+use longrein_sandbox::egress::system_resolver;
+use longrein_sandbox::engine::{Places, is_left_probe};
 
 use super::on_both;
 use super::place::{Place, script, within};
@@ -63,4 +67,52 @@ async fn after_many_runs_half_of_them_killed_nothing_is_left(place: Place) {
     place.clear().await;
 }
 
-on_both!(after_many_runs_half_of_them_killed_nothing_is_left);
+/// The id of a process that is gone.
+fn gone() -> u32 {
+    let mut process = std::process::Command::new("true")
+        .spawn()
+        .expect("it starts");
+    let id = process.id();
+    process.wait().expect("it ends");
+    id
+}
+
+async fn what_a_process_left_that_was_killed_while_it_measured_is_found_and_removed(place: Place) {
+    let boxes = Boxes::of(
+        BoxesConfig {
+            places: Places::default(),
+            instance: place.instance.clone(),
+            folder: place.folder().join("boxes"),
+            base: None,
+            guard: |_| None,
+            resolver: system_resolver(),
+        },
+        Backing::Engine(place.engine.clone()),
+    );
+    let name = format!("probe-{}-0-{}", gone(), place.instance);
+    let mut spec = place.spec("a");
+    spec.owner.run.clone_from(&name);
+    spec.owner.purpose = RunBox::Probe;
+    spec.workspace = place.folder().join("boxes").join(&name);
+    std::fs::create_dir_all(&spec.workspace).expect("it is ours");
+    let inside = place.enter_spec(&spec).await;
+    // Killed before it came to a container.
+    let early = format!("probe-{}-1-{}", gone(), place.instance);
+    std::fs::create_dir(place.folder().join("boxes").join(&early)).expect("it is ours");
+    let left = within(boxes.left()).await.expect("it lists");
+    assert_eq!(left, HashSet::from([name.clone(), early.clone()]));
+    for name in &left {
+        assert!(is_left_probe(name), "{name}");
+        within(boxes.remove_left(name)).await.expect("it removes");
+        assert!(!place.folder().join("boxes").join(name).exists());
+    }
+    assert!(inside.container.state().await.is_err(), "it is gone");
+    let left = within(boxes.left()).await.expect("it lists");
+    assert!(left.is_empty(), "{left:?}");
+    place.clear().await;
+}
+
+on_both!(
+    after_many_runs_half_of_them_killed_nothing_is_left,
+    what_a_process_left_that_was_killed_while_it_measured_is_found_and_removed,
+);

@@ -1,14 +1,15 @@
+mod attack;
 mod bubblewrap;
 mod calls;
 pub(crate) mod code;
-mod escape;
+mod idle;
 mod image;
 mod kill;
 mod leftovers;
 mod life;
 mod network;
 pub(crate) mod place;
-mod resources;
+mod reach;
 mod told;
 
 /// Each test on each engine, under the engine's name.

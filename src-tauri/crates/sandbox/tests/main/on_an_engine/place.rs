@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use longrein_sandbox::container::{
@@ -22,7 +21,6 @@ pub struct Place {
     kept: Option<tempfile::TempDir>,
     pub image: String,
     pub instance: String,
-    next: AtomicU32,
 }
 
 /// A connected container.
@@ -36,6 +34,16 @@ pub async fn within<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(LIMIT, work)
         .await
         .expect("it does not take that long")
+}
+
+/// Waits for what nobody tells of.
+pub async fn until(is_so: impl Fn() -> bool) {
+    let looking = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    within(looking).await;
 }
 
 pub fn variable(name: &str) -> String {
@@ -69,7 +77,6 @@ impl Place {
             kept: None,
             image: variable("LONGREIN_TEST_IMAGE"),
             instance,
-            next: AtomicU32::new(0),
         }
     }
 
@@ -127,13 +134,9 @@ impl Place {
         let reaped = reap(&self.engine, &self.instance, &HashSet::new()).await;
         reaped.expect("the engine removes");
     }
-
-    pub fn id(&self) -> String {
-        format!("c{}", self.next.fetch_add(1, Ordering::Relaxed))
-    }
 }
 
-fn open_up(folder: &Path) {
+pub fn open_up(folder: &Path) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
