@@ -432,6 +432,7 @@ impl Driver {
             error: refused.map(|_| ToolErrorClass::NotPermitted),
             result,
             shown: None,
+            file: None,
             media: Vec::new(),
             outcome,
             origin: Origin::Tool {

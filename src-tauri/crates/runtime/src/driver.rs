@@ -359,6 +359,7 @@ impl Driver {
             Next::Request { .. } if self.pause_wanted => self.pause()?,
             Next::Request { attempt } => self.request(attempt).await?,
             Next::Reduce(media) => self.reduce(media).await?,
+            Next::Offload(results) => self.offload(results).await?,
             Next::Start(actions) => self.start(&actions).await?,
             Next::Verify { attempt } => self.verify(attempt).await?,
             Next::Wait(WaitsFor::Person) if !wait_for_person => return Ok(true),

@@ -94,6 +94,13 @@ pub trait World: Send + Sync {
         Ok(None)
     }
 
+    /// Lays a result down whole as a file of the run's workspace, under this name, and gives its path
+    /// there; `None` where there is no workspace, or it can't be written. To do it twice is to do it
+    /// once, and nothing depends on it: the log has the result.
+    async fn keep_result(&self, _run: &Run, _name: &str, _bytes: Arc<[u8]>) -> Option<String> {
+        None
+    }
+
     /// Checks the criteria.
     fn verifier(&self) -> Arc<dyn Verifier>;
 

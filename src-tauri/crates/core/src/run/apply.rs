@@ -55,6 +55,7 @@ impl Run {
             Payload::ToolsFound(found) => self.found(&found.tools),
             Payload::ContextCompiled(compiled) => self.compiled(compiled),
             Payload::ContextCompacted(compacted) => self.compacted(compacted),
+            Payload::ResultOffloaded(offloaded) => self.offloaded(offloaded),
             Payload::ModelRequested(requested) => self.requested(requested),
             Payload::ModelResponded(responded) => self.responded(responded),
             Payload::ModelFailed(failed) => self.failed(event.at, failed),

@@ -186,6 +186,7 @@ fn finish_result(
         error,
         result: inline(text),
         shown: None,
+        file: None,
         media: Vec::new(),
         outcome: outcome.to_owned(),
         origin: Origin::Harness,

@@ -69,6 +69,7 @@ impl View {
             Payload::ActionProgressed(progressed) => self.progressed(event, progressed),
             Payload::JobStarted(_) | Payload::JobFinished(_) => self.job(event),
             Payload::ActionFinished(finished) => self.finished(finished, content),
+            Payload::ResultOffloaded(offloaded) => self.offloaded(offloaded, content),
             Payload::ActionLost(lost) => self.lost(lost),
             Payload::ActionQueried(queried) => self.queried(queried),
             Payload::ActionUncertain(uncertain) => self.uncertain(uncertain),

@@ -9,6 +9,7 @@ mod judging;
 mod masking;
 mod media;
 mod narrowing;
+mod offload;
 mod pace;
 mod patience;
 mod questions;
