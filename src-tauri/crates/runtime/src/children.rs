@@ -281,7 +281,7 @@ impl Driver {
             Some((body, is_finish)) => {
                 let text = wire::body_text(&*self.ports.log, body).await?;
                 if is_finish {
-                    findings::summary(&text)
+                    findings::report(&text)
                 } else {
                     text
                 }

@@ -328,7 +328,9 @@ impl Run {
             return;
         }
         self.knot(KnotShape::Ring);
-        if responded.stop == StopReason::End && says_something {
+        // A helper that owes a finding in a form does not report by words.
+        let owes_finding = self.agent().is_some_and(|agent| agent.finding.is_some());
+        if responded.stop == StopReason::End && says_something && !owes_finding {
             self.claim = true;
             self.bad_replies = 0;
         } else {

@@ -164,6 +164,9 @@ impl Run {
             StopReason::Length => {
                 "Your last reply was cut off by the output limit. Go on in smaller parts."
             }
+            StopReason::End if self.agent().is_some_and(|agent| agent.finding.is_some()) => {
+                "Words alone are no report here. Call finish with its summary and its finding."
+            }
             _ => "Your last reply was empty. Go on with the task: call a tool, or call finish.",
         };
         Next::Append(vec![

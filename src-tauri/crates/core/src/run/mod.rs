@@ -35,7 +35,7 @@ use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, BlobHash, Media, Millis, RunId, ToolSpec};
 
 pub use check::Illegal;
-pub use children::{BadDelegation, Child, NewChild, TASKS};
+pub use children::{BadDelegation, Child, FINDING, NewChild, TASKS};
 pub use files::{Files, SNAPSHOT_PARTS};
 pub use fork::copied;
 pub use line::DEMO_PROVIDER;
