@@ -81,7 +81,7 @@ impl View {
             Payload::SnapshotTaken(taken) => self.files_changed(event, taken),
             Payload::StageEntered(entered) => self.stage_entered(event, entered),
             // The panel shows these.
-            Payload::RunCreated(_) | Payload::PlanUpdated(_) => Vec::new(),
+            Payload::RunCreated(_) | Payload::PlanUpdated(_) | Payload::ToolsFound(_) => Vec::new(),
             Payload::ArtifactPublished(_) | Payload::ContextCompiled(_) => Vec::new(),
             Payload::ToolsRevealed(revealed) => self.noted(event, &revealed.notes),
             // What these begin is drawn when it ends; until then the panel says that it works.
@@ -90,8 +90,7 @@ impl View {
             Payload::ModelAbandoned(_) | Payload::LoopDetected(_) => Vec::new(),
             Payload::BudgetExceeded(_) => Vec::new(),
             // The end of the run, the person's next words or the action's card say it.
-            Payload::TurnFinished(_) => Vec::new(),
-            Payload::SkillLoaded(_) | Payload::ToolsFound(_) => Vec::new(),
+            Payload::TurnFinished(_) | Payload::SkillLoaded(_) => Vec::new(),
         }
     }
 

@@ -14,6 +14,7 @@ use longrein_runtime::{Driver, Ports, history, wire};
 use longrein_store::log::{Log, LogError};
 use longrein_store::{Store, TreeLock};
 use longrein_testkit::world::SeededChance;
+use serde::Serialize;
 
 use super::meter::Sent;
 use super::workload::Workload;
@@ -36,12 +37,23 @@ pub struct Measured {
     pub rebuilt: u32,
     /// Requests in the log.
     pub requests: u32,
+    /// Why it did not come to its end; `None` where it did.
+    pub stopped: Option<Stopped>,
+}
+
+/// Where a research stopped before its end.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Stopped {
+    /// Steps that it had made.
+    pub steps: u32,
+    /// Why, in sentences.
+    pub why: String,
 }
 
 /// Does the research with this agent in a fresh data folder.
 ///
 /// # Errors
-/// When the disk refuses, or the run does not come to its end.
+/// When the disk refuses.
 pub async fn research(
     folder: &Path,
     agent: AgentSpec,
@@ -50,7 +62,7 @@ pub async fn research(
     let store = Store::open(folder)?;
     store.checkpoint().await?;
     let empty_bytes = store.bytes_on_disk();
-    let (run, sent) = drive(&store, agent, workload).await?;
+    let (run, sent, stopped) = drive(&store, agent, workload).await?;
     store.checkpoint().await?;
     let stored_bytes = store.bytes_on_disk().saturating_sub(empty_bytes);
     let events = events(&store, run).await.map_err(|error| failed(&error))?;
@@ -68,6 +80,7 @@ pub async fn research(
         offloaded: count("result.offloaded"),
         rebuilt,
         requests,
+        stopped,
     })
 }
 
@@ -75,7 +88,7 @@ async fn drive(
     store: &Store,
     agent: AgentSpec,
     workload: Arc<Workload>,
-) -> Result<(RunId, Sent), Failure> {
+) -> Result<(RunId, Sent, Option<Stopped>), Failure> {
     let chance = Arc::new(SeededChance::new(1));
     let run = RunId::from_parts(longrein_app::now(), chance.random());
     let lock = TreeLock::acquire(store, run).await;
@@ -94,12 +107,11 @@ async fn drive(
     begun.map_err(|error| failed(&error))?;
     driver.drive(false).await.map_err(|error| failed(&error))?;
     let (state, reason, _) = driver.run().standing();
-    if state != RunState::Unverified {
-        let steps = driver.run().used.steps;
-        let message = format!("The research stopped after {steps} steps: {reason}");
-        return Err(Failure::said(Status::Failed, message, ""));
-    }
-    Ok((run, world.model().sent()))
+    let stopped = (state != RunState::Unverified).then(|| Stopped {
+        steps: driver.run().used.steps,
+        why: reason,
+    });
+    Ok((run, world.model().sent(), stopped))
 }
 
 async fn events(store: &Store, run: RunId) -> Result<Vec<Event>, LogError> {

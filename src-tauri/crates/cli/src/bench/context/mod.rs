@@ -14,7 +14,7 @@ use longrein_protocol::agent::AgentSpec;
 use serde::Serialize;
 use tokio::runtime::Builder;
 
-use self::measured::Measured;
+use self::measured::{Measured, Stopped};
 use self::workload::Workload;
 use self::world::ResearchWorld;
 use super::measure;
@@ -87,6 +87,9 @@ pub struct Line {
     pub recalled: u32,
     /// Requests that the log does not rebuild byte for byte.
     pub not_rebuilt: u32,
+    /// Where it did not come to its end: then the rest says what it came to until there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
 }
 
 /// `bench context`.
@@ -174,6 +177,7 @@ fn line(with: String, measured: &Measured, naive_bytes: u64) -> Line {
         in_view: sent.in_view,
         recalled: sent.recalled,
         not_rebuilt: measured.requests - measured.rebuilt,
+        stopped: measured.stopped.clone(),
     }
 }
 
@@ -211,6 +215,12 @@ fn tell(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
             format!("{} + {}", line.in_view, line.recalled)
         ))?;
     }
+    for line in &report.runs {
+        if let Some(Stopped { steps, why }) = &line.stopped {
+            let steps = text::counted(*steps, "step");
+            screen.result(&format!("{} stopped after {steps}: {why}", line.with))?;
+        }
+    }
     let off: u32 = report.runs.iter().map(|line| line.not_rebuilt).sum();
     screen.result("")?;
     screen.result(&match off {
@@ -227,26 +237,38 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let bench = BenchContext {
             steps,
-            window: 24_000,
+            window: 32_000,
             seed: 11,
         };
-        report(folder.path(), &bench, &mut |_| {}).expect("the research comes to its end")
+        report(folder.path(), &bench, &mut |_| {}).expect("the disk is there")
     }
 
     #[test]
     fn every_request_is_rebuilt_and_storage_grows_with_the_steps_alone() {
         let (short, long) = (report_of(40), report_of(80));
-        for line in short.runs.iter().chain(&long.runs) {
-            assert_eq!(line.not_rebuilt, 0, "{line:?}");
-        }
         for (short, long) in short.runs.iter().zip(&long.runs) {
+            assert_eq!((short.not_rebuilt, long.not_rebuilt), (0, 0), "{long:?}");
             let growth = long.stored_bytes as f64 / short.stored_bytes as f64;
             assert!(growth < 2.6, "{growth}: {short:?} {long:?}");
         }
         let (all, none) = (&long.runs[0], &long.runs[long.runs.len() - 1]);
+        assert_eq!((&all.stopped, &none.stopped), (&None, &None));
         assert!(all.compactions > 0 && all.offloaded > 0, "{all:?}");
-        assert!(all.peak_tokens < 24_000 && all.of_naive < 0.5, "{all:?}");
+        assert!(all.peak_tokens < 32_000 && all.of_naive < 0.5, "{all:?}");
         assert_eq!((none.compactions, none.offloaded), (0, 0));
         assert_eq!(none.in_view, long.facts, "the naive one holds everything");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_as_where_it_stopped() {
+        let short = report_of(40);
+        let without = short
+            .runs
+            .iter()
+            .find(|line| line.with == "without offloading");
+        let stopped = without
+            .and_then(|line| line.stopped.as_ref())
+            .expect("it stops");
+        assert!(stopped.why.contains("window"), "{stopped:?}");
     }
 }

@@ -3,7 +3,6 @@
 
 mod delegated;
 mod found;
-mod long;
 mod scenarios;
 
 use longrein_testkit::sim::{Law, sweep_blind};

@@ -30,7 +30,6 @@ pub fn all() -> Vec<Scenario> {
         late(),
         delegated::children(),
         delegated::staged(),
-        super::long::results(),
         leaving(),
         boxed(),
         skills(),
