@@ -433,6 +433,18 @@ impl World for AppWorld {
         self.files.lay_back(&of, &*blobs).await
     }
 
+    async fn keep_result(&self, run: &Run, name: &str, bytes: Arc<[u8]>) -> Option<String> {
+        let (workspace, name) = (workspace_of(run), name.to_owned());
+        let keeping = move || longrein_tools::keep_result(&workspace, &name, &bytes);
+        match tokio::task::spawn_blocking(keeping).await.ok()? {
+            Ok(path) => Some(path),
+            Err(error) => {
+                tracing::warn!("a result is kept in the log alone: {error}");
+                None
+            }
+        }
+    }
+
     fn masker(&self) -> Masker {
         self.keys.masker()
     }

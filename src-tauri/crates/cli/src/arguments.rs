@@ -333,6 +333,8 @@ pub struct Export {
 pub enum Bench {
     /// What a durable step costs: time, bytes on disk, memory
     Steps(BenchSteps),
+    /// What a long research sends: tokens, the part that stays the same, what is left in view
+    Context(BenchContext),
     /// What a box for commands costs: to be there, for each command, to record its files
     Sandbox(BenchSandbox),
     /// Run up to the first request and stop
@@ -347,6 +349,22 @@ pub struct BenchSteps {
     #[arg(long, value_delimiter = ',', default_value = "100,1000,10000", value_name = "N,…",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub n: Vec<u32>,
+}
+
+/// `bench context`.
+#[derive(Args, Debug)]
+pub struct BenchContext {
+    /// Steps of the research
+    #[arg(long, default_value_t = 300, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(4..=5_000))]
+    pub steps: u32,
+    /// The model's window, in tokens
+    #[arg(long, default_value_t = 131_072, value_name = "TOKENS",
+          value_parser = clap::value_parser!(u32).range(16_000..=10_000_000))]
+    pub window: u32,
+    /// Where chance begins: the same number gives the same research
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    pub seed: u64,
 }
 
 /// `bench sandbox`.

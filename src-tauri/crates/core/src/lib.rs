@@ -9,6 +9,7 @@ pub mod dialect;
 pub mod disclosure;
 pub mod evidence;
 pub mod index;
+pub mod outline;
 pub mod passage;
 pub mod policy;
 pub mod question;

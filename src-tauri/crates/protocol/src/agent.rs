@@ -55,6 +55,11 @@ pub struct AgentSpec {
     /// When the run is done. Without criteria the outcome is `unverified`.
     #[serde(default)]
     pub done_when: Vec<Criterion>,
+    /// Of a helper: the JSON Schema of what it has to report beside its words. No file says it; it
+    /// is what the one who delegates asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub finding: Option<Box<serde_json::Value>>,
 }
 
 /// Which model to use.

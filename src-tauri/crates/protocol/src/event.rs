@@ -122,6 +122,8 @@ payloads! {
     ActionProgressed = "action.progressed";
     /// An action ended.
     ActionFinished = "action.finished";
+    /// A result is too long to be shown whole; the model is shown what it is made of, and reads on.
+    ResultOffloaded = "result.offloaded";
     /// What became of a started action is not known; what the tool declares says how it is found out.
     ActionLost = "action.lost";
     /// The status tool was asked what became of an action.

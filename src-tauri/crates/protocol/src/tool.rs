@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// The built-in tool that loads skills. Which ones an agent may load, its file says.
 pub const LOAD_SKILL: &str = "load_skill";
+/// The built-in tool that reads on in results which were too long to be shown.
+pub const READ_RESULT: &str = "read_result";
 /// The built-in tool that looks for tools which don't stand in the request.
 pub const FIND_TOOLS: &str = "find_tools";
 /// The built-in tool through which those are called. No action is ever of it: the harness takes

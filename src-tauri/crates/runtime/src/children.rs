@@ -281,7 +281,7 @@ impl Driver {
             Some((body, is_finish)) => {
                 let text = wire::body_text(&*self.ports.log, body).await?;
                 if is_finish {
-                    findings::summary(&text)
+                    findings::report(&text)
                 } else {
                     text
                 }
@@ -432,6 +432,7 @@ impl Driver {
             error: refused.map(|_| ToolErrorClass::NotPermitted),
             result,
             shown: None,
+            file: None,
             media: Vec::new(),
             outcome,
             origin: Origin::Tool {

@@ -361,6 +361,7 @@ impl Driver {
             Next::Request { .. } if self.pause_wanted => self.pause()?,
             Next::Request { attempt } => self.request(attempt).await?,
             Next::Reduce(media) => self.reduce(media).await?,
+            Next::Offload(results) => self.offload(results).await?,
             Next::Start(actions) => self.start(&actions).await?,
             Next::Verify { attempt } => self.verify(attempt).await?,
             Next::Wait(WaitsFor::Person) if !wait_for_person => return Ok(true),
@@ -423,7 +424,15 @@ impl Driver {
     /// Opens the tools; what the model is given is recorded when it is not what it had before.
     pub(crate) async fn reveal(&mut self) -> Result<(), DriveError> {
         match self.ports.world.open_tools(&self.run).await {
-            Ok(opened) => {
+            Ok(mut opened) => {
+                if let Some(finding) = self.run.agent().and_then(|agent| agent.finding.clone())
+                    && let Err(error) = opened.with_finding(&finding)
+                {
+                    return self.hand_off(Unavailable {
+                        message: format!("What is to be reported can't be checked: {error}."),
+                        remedy: "Have the work delegated anew.".to_owned(),
+                    });
+                }
                 let (tools, index) = (opened.specs(), opened.index().to_vec());
                 let mut notes = opened.notes().to_vec();
                 let masker = self.ports.world.masker();

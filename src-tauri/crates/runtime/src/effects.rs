@@ -7,6 +7,7 @@ use std::time::Duration;
 use longrein_core::policy::Onward;
 use longrein_core::run::{Action, ActionStage, Phase, Request};
 use longrein_protocol::event::{ActionStarted, Payload, ResumeReason, RunResumed};
+use longrein_protocol::tool::READ_RESULT;
 use longrein_protocol::{ActionId, BlobHash, Body, ToolErrorClass};
 use longrein_store::log::Log;
 use tokio::sync::watch;
@@ -133,7 +134,7 @@ impl Driver {
             )),
             arguments,
             facts: action.facts.clone(),
-            context: self.run_context(),
+            context: self.context_for(&action.tool),
             // The driver puts itself in their place when it starts the call.
             person: Arc::new(NobodyThere),
             cancel: CancellationToken::new(),
@@ -221,10 +222,23 @@ impl Driver {
             artifacts: artifacts.collect(),
             plan: self.run.plan.clone(),
             jobs: self.run.jobs.clone(),
+            results: Vec::new(),
             blobs: Arc::new(LogBlobs(self.ports.log.clone())),
         });
         self.context = Some(context.clone());
         context
+    }
+
+    /// What one tool may know of the run.
+    fn context_for(&mut self, tool: &str) -> Arc<RunContext> {
+        let context = self.run_context();
+        if tool != READ_RESULT {
+            return context;
+        }
+        Arc::new(RunContext {
+            results: self.run.results_kept.clone(),
+            ..RunContext::clone(&context)
+        })
     }
 
     /// What is to be done about a failed request, with words that say so.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use longrein_core::run::FINDING;
 use longrein_protocol::SourceId;
 use longrein_protocol::event::{ChildEnd, ChildFinished};
 use serde_json::Value;
@@ -9,13 +10,16 @@ use serde_json::Value;
 /// The longest finding that a parent is told.
 pub(crate) const FINDING_BYTES: usize = 8_000;
 
-/// The summary in the arguments of a `finish`.
-pub(crate) fn summary(arguments: &str) -> String {
+/// What the arguments of a `finish` report: the summary, and behind it what was asked for in a form,
+/// as JSON.
+pub(crate) fn report(arguments: &str) -> String {
     let parsed: Option<Value> = serde_json::from_str(arguments).ok();
-    let summary = parsed
-        .as_ref()
-        .and_then(|value| value.get("summary")?.as_str());
-    summary.unwrap_or_default().to_owned()
+    let said = |name: &str| parsed.as_ref().and_then(|value| value.get(name));
+    let summary = said("summary").and_then(Value::as_str).unwrap_or_default();
+    match said(FINDING) {
+        None | Some(Value::Null) => summary.to_owned(),
+        Some(finding) => format!("{summary}\nFinding: {finding}"),
+    }
 }
 
 /// A text cut to a length, with a word that says so.
@@ -85,7 +89,7 @@ mod tests {
 
     use longrein_protocol::SourceId;
 
-    use super::{cut, renamed, summary};
+    use super::{cut, renamed, report};
 
     #[test]
     fn a_childs_source_ids_become_the_parents() {
@@ -107,8 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn only_the_summary_of_a_finish_is_a_report() {
-        assert_eq!(summary("{\"summary\": \"Found.\"}"), "Found.");
-        assert_eq!(summary("not json"), "");
+    fn a_report_is_the_summary_of_a_finish_with_what_was_asked_for_in_a_form() {
+        assert_eq!(report("{\"summary\": \"Found.\"}"), "Found.");
+        let form = "{\"summary\": \"Two.\", \"finding\": {\"names\": [\"a [S1]\"]}}";
+        assert_eq!(report(form), "Two.\nFinding: {\"names\":[\"a [S1]\"]}");
+        assert_eq!(report("not json"), "");
     }
 }

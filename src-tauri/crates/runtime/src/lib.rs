@@ -15,6 +15,7 @@ mod inbox;
 mod links;
 mod mask;
 pub mod media;
+mod offload;
 mod outcome;
 mod patience;
 pub mod ports;

@@ -86,7 +86,7 @@ pub(crate) fn output(masker: &Masker, output: &mut ToolOutput) {
         return;
     }
     masker.text(&mut output.outcome);
-    for words in [&mut output.receipt, &mut output.place]
+    for words in [&mut output.receipt, &mut output.place, &mut output.file]
         .into_iter()
         .flatten()
     {

@@ -160,8 +160,6 @@ pub fn of_output(
         };
         facts.payloads.push(payload);
     }
-    let shown = shown_part(run, spec, &text, output.skill.is_some());
-    let shown = shown.map(|shown| facts.body(shown));
     if let Some(given) = output.skill.as_ref().filter(|given| given.instructions) {
         let loaded = SkillLoaded {
             action: action.clone(),
@@ -171,21 +169,25 @@ pub fn of_output(
         };
         facts.payloads.push(loaded.into());
     }
+    let own = Origin::Tool {
+        tool: spec.name.clone(),
+        place: output.place,
+    };
+    let (origin, trust) = match (output.skill, output.origin) {
+        (Some(given), _) => (Origin::Skill { skill: given.skill }, trust(spec)),
+        (None, Some(original)) => original,
+        (None, None) => (own, trust(spec)),
+    };
     let finished = ActionFinished {
         action: action.clone(),
         error: None,
         result: facts.body(text),
-        shown,
+        shown: None,
+        file: output.file,
         media,
         outcome: output.outcome,
-        origin: match output.skill {
-            Some(given) => Origin::Skill { skill: given.skill },
-            None => Origin::Tool {
-                tool: spec.name.clone(),
-                place: output.place,
-            },
-        },
-        trust: trust(spec),
+        origin,
+        trust,
         receipt: output.receipt,
         latency_ms,
     };
@@ -303,27 +305,6 @@ fn published(facts: &mut Facts, action: &ActionId, artifact: NewArtifact) -> Pay
     .into()
 }
 
-/// What the model is shown of a result that is over the limit: its head and its tail. What a skill
-/// says is not shortened by the agent's limit: half of an instruction is none.
-fn shown_part(run: &Run, spec: &ToolSpec, text: &str, of_skill: bool) -> Option<String> {
-    let agent = run.agent().filter(|_| !of_skill);
-    let limit = agent.map_or(spec.result_tokens, |agent| {
-        agent.context.offload_above_tokens.min(spec.result_tokens)
-    });
-    let limit = limit as usize * 4;
-    if text.len() <= limit {
-        return None;
-    }
-    let head = text.floor_char_boundary(limit * 3 / 4);
-    let tail = text.ceil_char_boundary(text.len() - limit / 4);
-    let left_out = tail - head;
-    Some(format!(
-        "{}\n[… {left_out} bytes left out here; ask for a smaller part …]\n{}",
-        &text[..head],
-        &text[tail..]
-    ))
-}
-
 /// A failed action as an event. Where nobody knows whether it happened, what the tool declares
 /// says how it is found out; where it declares nothing, it is uncertain.
 pub fn of_tool_error(
@@ -373,6 +354,7 @@ fn failure(
         error: Some(class),
         result: Body::Text(message[..end].to_owned()),
         shown: None,
+        file: None,
         media: Vec::new(),
         outcome: String::new(),
         origin,

@@ -7,9 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use longrein_core::dialect::{AnswerForm, Dialect};
 use longrein_core::policy::Onward;
-use longrein_core::run::Job;
+use longrein_core::run::{Job, KeptResult};
 use longrein_protocol::agent::Criterion;
-use longrein_protocol::block::{ModelErrorClass, StopReason, Usage};
+use longrein_protocol::block::{ModelErrorClass, Origin, StopReason, Trust, Usage};
 use longrein_protocol::gate::ActionFacts;
 use longrein_protocol::source::{
     Claim, CriterionResult, PlanItem, SourceMeta, SourceRecord, TextRange,
@@ -219,6 +219,8 @@ pub struct RunContext {
     pub plan: Vec<PlanItem>,
     /// Commands that run, or ran, beside the steps.
     pub jobs: Vec<Job>,
+    /// Results that can be read on in, in their order; `read_result` alone is given them.
+    pub results: Vec<KeptResult>,
     /// Reads captured bytes.
     pub blobs: Arc<dyn BlobRead>,
 }
@@ -256,6 +258,11 @@ pub struct ToolOutput {
     pub place: Option<String>,
     /// The skill that the text is part of, when it is.
     pub skill: Option<GivenSkill>,
+    /// Where the text really comes from and whether it may be believed, when it is not the tool's
+    /// own: part of an earlier result.
+    pub origin: Option<(Origin, Trust)>,
+    /// The file beneath the workspace in which the tool left more than it returns.
+    pub file: Option<String>,
 }
 
 /// What the model is given of a skill.

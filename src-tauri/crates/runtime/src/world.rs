@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longrein_core::run::{Files, Run};
+use longrein_core::run::{FINDING, FINISH, Files, Run};
 use longrein_keys::Masker;
 use longrein_protocol::agent::PolicyRule;
 use longrein_protocol::body::NewBlob;
@@ -108,6 +108,13 @@ pub trait World: Send + Sync {
                 remedy: "Look at what the run's folder holds.".to_owned(),
             }),
         }
+    }
+
+    /// Lays a result down whole as a file of the run's workspace, under this name, and gives its path
+    /// there; `None` where there is no workspace, or it can't be written. To do it twice is to do it
+    /// once, and nothing depends on it: the log has the result.
+    async fn keep_result(&self, _run: &Run, _name: &str, _bytes: Arc<[u8]>) -> Option<String> {
+        None
     }
 
     /// Checks the criteria.
@@ -325,6 +332,33 @@ impl ToolBox {
             hidden,
             schema,
         });
+        Ok(())
+    }
+
+    /// From here on `finish` takes a finding of this schema besides, and none without it.
+    ///
+    /// # Errors
+    /// [`BadTool`] where the schema is none; `finish` stays as it was.
+    pub fn with_finding(&mut self, finding: &serde_json::Value) -> Result<(), BadTool> {
+        let Some(entry) = self
+            .tools
+            .iter_mut()
+            .find(|entry| entry.spec.name == FINISH)
+        else {
+            return Ok(());
+        };
+        let mut schema = entry.spec.schema.clone();
+        schema["properties"][FINDING] = finding.clone();
+        match schema["required"].as_array_mut() {
+            Some(required) => required.push(FINDING.into()),
+            None => schema["required"] = serde_json::json!([FINDING]),
+        }
+        let compiled = jsonschema::validator_for(&schema).map_err(|error| BadTool::Schema {
+            tool: FINISH.to_owned(),
+            why: error.to_string(),
+        })?;
+        entry.schema = compiled;
+        entry.spec.schema = schema;
         Ok(())
     }
 

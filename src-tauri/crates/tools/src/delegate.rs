@@ -47,6 +47,10 @@ impl Delegate {
                             "type": "number", "exclusiveMinimum": 0, "maximum": 0.9,
                             "description": "Its part of what your budget leaves; all tasks together at most 0.9.",
                         },
+                        "finding": {
+                            "type": "object",
+                            "description": "What it reports beside its words: a JSON Schema of an object. A report that does not fit comes back to it.",
+                        },
                     },
                     "required": ["title", "brief"],
                     "additionalProperties": false,

@@ -17,6 +17,7 @@ mod markup;
 mod page;
 mod plan;
 mod publish;
+mod results;
 mod show;
 mod sources;
 #[cfg(test)]
@@ -35,6 +36,7 @@ use longrein_runtime::ports::Tool;
 pub use attached::attached;
 pub use find::finding;
 pub use library::{Findings, Library, LibraryError};
+pub use results::keep_result;
 pub use verify::HarnessVerifier;
 pub use web_fetch::{Web, fetcher};
 
@@ -55,6 +57,7 @@ pub fn builtin_tools(config: ToolsConfig) -> Vec<Arc<dyn Tool>> {
     tools.push(library::search_library(config.library));
     tools.push(web_fetch::web_fetch(config.web));
     tools.push(sources::ReadSource::tool());
+    tools.push(results::ReadResult::tool());
     tools.push(plan::update_plan());
     tools.push(publish::PublishArtifact::tool(writing));
     tools.push(delegate::Delegate::tool());

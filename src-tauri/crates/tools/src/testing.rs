@@ -90,6 +90,7 @@ pub(crate) fn context(workspace: &Path) -> RunContext {
         artifacts: Vec::new(),
         plan: Vec::new(),
         jobs: Vec::new(),
+        results: Vec::new(),
         blobs: Arc::new(Blobs::default()),
     }
 }

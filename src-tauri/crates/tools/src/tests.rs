@@ -69,6 +69,7 @@ fn every_tool_says_what_it_may_do_and_how_it_is_called() {
         search_library ["limit", "query"] reads, untrusted, private
         web_fetch ["part", "url"] reads, untrusted
         read_source ["end", "source", "start"] reads, untrusted, private
+        read_result ["end", "lines", "pattern", "pointer", "result", "start", "start_line"] reads
         update_plan ["items"] writes
         publish_artifact ["path", "title"] writes
         delegate ["tasks"] reads

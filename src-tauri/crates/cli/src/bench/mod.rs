@@ -1,6 +1,7 @@
 //! `bench`: what a durable step costs, with a scripted model in this process, a trivial tool and
-//! the real log on the real disk; and what a box for commands costs.
+//! the real log on the real disk; what a long research sends; and what a box for commands costs.
 
+mod context;
 mod measure;
 mod sandbox;
 mod start;
@@ -47,6 +48,7 @@ pub struct StepCost {
 pub fn run(context: &Context, bench: Bench) -> Result<Status, Failure> {
     match bench {
         Bench::Steps(steps) => run_steps(context, &steps),
+        Bench::Context(wanted) => context::run(context, &wanted),
         Bench::Sandbox(wanted) => sandbox::run(context, wanted),
         Bench::Start => start::first_request(context),
     }

@@ -63,6 +63,7 @@ impl BenchWorld {
             budget: Default::default(),
             stages: Vec::new(),
             done_when: Vec::new(),
+            finding: None,
         };
         agent.model.use_ = vec![MODEL.to_owned()];
         agent.model.window_tokens = WINDOW_TOKENS;

@@ -34,6 +34,7 @@ pub(super) fn read(
         budget: Box::new(budget(reader, root)),
         stages: stages::read(reader, root, &grants),
         done_when: criteria::read(reader, root, &grants),
+        finding: None,
         tools: Box::new(grants),
     }
 }

@@ -17,6 +17,7 @@ const READING: &[&str] = &[
     "search_library",
     "web_fetch",
     "read_source",
+    "read_result",
 ];
 
 /// Built-in tools that change the workspace or the run.

@@ -21,7 +21,7 @@ mod text;
 use longrein_protocol::agent::Decision;
 use longrein_protocol::event::ActionDecided;
 use longrein_protocol::gate::{ActionFacts, Actor, Check, CheckName};
-use longrein_protocol::tool::Effect;
+use longrein_protocol::tool::{Effect, READ_RESULT};
 use serde_json::Value;
 
 use self::selector::{Selector, selects};
@@ -39,6 +39,7 @@ pub use standing::narrowed;
 /// Tools that every agent has: they touch nothing but the run itself.
 pub const ALWAYS_GRANTED: &[&str] = &[
     "update_plan",
+    READ_RESULT,
     "read_source",
     "load_skill",
     "find_tools",

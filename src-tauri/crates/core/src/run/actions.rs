@@ -140,6 +140,7 @@ impl Run {
         let result = ActionResult {
             body: answered.answer.clone(),
             whole: None,
+            file: None,
             media: Vec::new(),
             error: None,
             origin: Origin::Person,
@@ -234,6 +235,7 @@ impl Run {
         let result = ActionResult {
             body: finished.shown.as_ref().unwrap_or(&finished.result).clone(),
             whole: finished.shown.is_some().then(|| finished.result.clone()),
+            file: finished.file.clone(),
             media: finished.media.clone(),
             error: finished.error,
             origin: finished.origin.clone(),
@@ -336,10 +338,9 @@ impl Run {
     }
 
     fn enter_result(&mut self, mut action: Action) {
-        let Some(mut result) = action.result.take() else {
+        let Some(result) = action.result.take() else {
             return;
         };
-        result.whole = None;
         // The program was told, and what it makes of it is what the model is told.
         if action.by == Actor::Program {
             return;
@@ -354,6 +355,7 @@ impl Run {
             Actor::Harness => self.helpers_end(&action.id),
             _ => self.note_repeat(&action, &result),
         }
+        self.keep_result(&action, &result);
         let Action { id, call, tool, .. } = action;
         self.push(Item::Result {
             action: id,
@@ -394,6 +396,7 @@ pub(super) fn harness_result(text: String, error: ToolErrorClass) -> ActionResul
     ActionResult {
         body: Body::Text(text),
         whole: None,
+        file: None,
         media: Vec::new(),
         error: Some(error),
         origin: Origin::Harness,

@@ -55,6 +55,7 @@ impl Run {
             Payload::ToolsFound(found) => self.found(&found.tools),
             Payload::ContextCompiled(compiled) => self.compiled(compiled),
             Payload::ContextCompacted(compacted) => self.compacted(compacted),
+            Payload::ResultOffloaded(offloaded) => self.offloaded(offloaded),
             Payload::ModelRequested(requested) => self.requested(requested),
             Payload::ModelResponded(responded) => self.responded(responded),
             Payload::ModelFailed(failed) => self.failed(event.at, failed),
@@ -327,7 +328,9 @@ impl Run {
             return;
         }
         self.knot(KnotShape::Ring);
-        if responded.stop == StopReason::End && says_something {
+        // A helper that owes a finding in a form does not report by words.
+        let owes_finding = self.agent().is_some_and(|agent| agent.finding.is_some());
+        if responded.stop == StopReason::End && says_something && !owes_finding {
             self.claim = true;
             self.bad_replies = 0;
         } else {

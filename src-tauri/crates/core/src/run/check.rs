@@ -97,6 +97,9 @@ impl Run {
             Payload::ContextCompiled(_) | Payload::ContextCompacted(_) => {
                 going && !self.in_flight()
             }
+            Payload::ResultOffloaded(offloaded) => {
+                going && !self.in_flight() && self.unsent_result(&offloaded.action).is_some()
+            }
             Payload::ModelRequested(requested) => {
                 let follows = match self.request {
                     Request::Compiled => 1,

@@ -13,6 +13,10 @@ use crate::policy;
 
 /// The most tasks of one delegation.
 pub const TASKS: usize = 8;
+/// The argument of `finish` in which a helper reports what was asked for in a form.
+pub const FINDING: &str = "finding";
+/// The longest schema of a finding, in bytes of JSON.
+const FINDING_SCHEMA_BYTES: usize = 8_000;
 /// The part of what is left that tasks get together, when they name no share.
 const DEFAULT_SHARE: f64 = 0.5;
 /// The part of what is left that tasks may get together: the parent has to end its work too.
@@ -79,6 +83,16 @@ pub enum BadDelegation {
     /// A tool that the parent does not have.
     #[error("{0} is not granted to you, so you can't grant it.")]
     Tool(String),
+    /// The form of a finding is no JSON Schema, or none for an object.
+    #[error(
+        "The finding of “{title}” is no JSON Schema of an object: {why}. Leave it out, or write one like {{\"type\": \"object\", \"properties\": {{…}}}}."
+    )]
+    Finding {
+        /// The task.
+        title: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Nothing is left to grant.
     #[error("The budget leaves nothing to grant: {0}.")]
     Spent(&'static str),
@@ -95,6 +109,22 @@ struct Task {
     brief: String,
     tools: Option<Vec<String>>,
     budget_share: Option<f64>,
+    finding: Option<Value>,
+}
+
+/// Why a schema can't be the form of a finding.
+fn unfit(schema: &Value) -> Option<String> {
+    if schema.get("type").and_then(Value::as_str) != Some("object") {
+        return Some("its type is not object".to_owned());
+    }
+    let bytes = schema.to_string().len();
+    if bytes > FINDING_SCHEMA_BYTES {
+        return Some(format!(
+            "it has {bytes} bytes, more than {FINDING_SCHEMA_BYTES}"
+        ));
+    }
+    let compiled = jsonschema::draft202012::new(schema);
+    compiled.err().map(|error| error.to_string())
 }
 
 impl Run {
@@ -150,7 +180,12 @@ impl Run {
                 mine.collect::<Result<_, _>>()?
             }
         };
+        if let Some(why) = task.finding.as_ref().and_then(unfit) {
+            let title = task.title;
+            return Err(BadDelegation::Finding { title, why });
+        }
         let mut agent = parent.clone();
+        agent.finding = task.finding.map(Box::new);
         agent.instructions = INSTRUCTIONS.to_owned();
         agent.tools.allow = allow;
         agent.done_when = Vec::new();

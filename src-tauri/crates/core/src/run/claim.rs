@@ -164,6 +164,9 @@ impl Run {
             StopReason::Length => {
                 "Your last reply was cut off by the output limit. Go on in smaller parts."
             }
+            StopReason::End if self.agent().is_some_and(|agent| agent.finding.is_some()) => {
+                "Words alone are no report here. Call finish with its summary and its finding."
+            }
             _ => "Your last reply was empty. Go on with the task: call a tool, or call finish.",
         };
         Next::Append(vec![
@@ -186,6 +189,7 @@ fn finish_result(
         error,
         result: inline(text),
         shown: None,
+        file: None,
         media: Vec::new(),
         outcome: outcome.to_owned(),
         origin: Origin::Harness,

@@ -27,10 +27,16 @@ impl Run {
                 break;
             }
             if let Item::Result { action, result, .. } = item {
-                let line = format!(
-                    "[{} bytes, kept in the log as the result of {action}]",
-                    result.body.len()
-                );
+                let whole = result.whole.as_ref().unwrap_or(&result.body);
+                let line = match whole {
+                    Body::Blob { bytes, .. } => format!(
+                        "[{bytes} bytes; read_result with \"result\": \"{action}\" shows any part]"
+                    ),
+                    Body::Text(text) => format!(
+                        "[{} bytes, kept in the log as the result of {action}]",
+                        text.len()
+                    ),
+                };
                 if line.len() < result.body.len() {
                     result.body = Body::Text(line);
                     gone.push(action.clone());

@@ -48,7 +48,9 @@ impl Run {
         let over = self.actions.iter().all(|action| {
             action.stage == ActionStage::Closed || (action.tool == FINISH && action.attempt == 0)
         });
+        // What is too long is laid down as a file first, so that it is recorded with the others.
         let still = self.phase == Phase::Going && self.pending.is_empty() && over;
+        let still = still && self.too_long().is_empty();
         self.files_touched.filter(|_| still)
     }
 }

@@ -14,6 +14,7 @@ mod jobs;
 mod line;
 mod media;
 mod next;
+mod offload;
 mod parts;
 mod programs;
 mod recovery;
@@ -34,11 +35,12 @@ use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, BlobHash, Media, Millis, RunId, ToolSpec};
 
 pub use check::Illegal;
-pub use children::{BadDelegation, Child, NewChild, TASKS};
+pub use children::{BadDelegation, Child, FINDING, NewChild, TASKS};
 pub use files::{Files, SNAPSHOT_PARTS};
 pub use fork::copied;
 pub use line::DEMO_PROVIDER;
 pub use next::{ASK_PERSON, DELEGATE, FINISH, Next, WaitsFor};
+pub use offload::{KeptResult, TooLong};
 pub use parts::*;
 pub use recovery::{LOST_ATTEMPTS, QUERY_ATTEMPTS, REATTACH_ATTEMPTS, REPLAYS, StartWay};
 pub use skills::LoadedSkill;
@@ -137,6 +139,8 @@ pub struct Run {
     pub plan: Vec<PlanItem>,
     /// Sources, in the order of their ids.
     pub sources: Vec<SourceRecord>,
+    /// Results of more than a few lines, which can be read on in, in their order.
+    pub results_kept: Vec<KeptResult>,
     /// The skills that the model was given, the last one last.
     pub skills: Vec<LoadedSkill>,
     /// Commands that run, or ran, beside the steps, in the order of their names.

@@ -8,7 +8,7 @@ use longrein_protocol::gate::Actor;
 use longrein_protocol::tool::Effect;
 use longrein_protocol::{ActionId, Body, Media, Millis};
 
-use super::{Action, ActionStage, Pause, PendingCall, Phase, Request, Run, StartWay};
+use super::{Action, ActionStage, Pause, PendingCall, Phase, Request, Run, StartWay, TooLong};
 use crate::compact;
 
 /// What is owed.
@@ -23,6 +23,8 @@ pub enum Next {
         /// Counted from 1 within the step; above 1 the same bytes are sent again.
         attempt: u32,
     },
+    /// The model has to be shown what these results are made of, in their place: they are too long.
+    Offload(Vec<TooLong>),
     /// The first of these calls has to become an action, or be rejected.
     Propose(PendingCall),
     /// The gate has to decide an action.
@@ -177,6 +179,10 @@ impl Run {
     }
 
     fn new_request(&self) -> Next {
+        let too_long = self.too_long();
+        if !too_long.is_empty() {
+            return Next::Offload(too_long);
+        }
         if let Some(exceeded) = self.budget_reached() {
             return Next::Append(vec![exceeded.into()]);
         }

@@ -255,8 +255,10 @@ impl Action {
 pub struct ActionResult {
     /// The text.
     pub body: Body,
-    /// All of the text, where `body` is a part of it and a program is given it.
+    /// All of the text, where `body` is a part of it.
     pub whole: Option<Body>,
+    /// The file beneath the workspace in which the tool left more than the text holds.
+    pub file: Option<String>,
     /// What it returned beside text.
     pub media: Vec<Media>,
     /// The class of the error.

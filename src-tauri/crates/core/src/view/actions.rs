@@ -5,7 +5,7 @@ use longrein_protocol::block::Trust;
 use longrein_protocol::event::{
     ActionDecided, ActionFinished, ActionLost, ActionProgressed, ActionProposed, ActionQueried,
     ActionRejected, ActionStarted, ActionUncertain, ApprovalRequested, Event, Progress,
-    SourceCaptured,
+    ResultOffloaded, SourceCaptured,
 };
 use longrein_protocol::gate::Actor;
 use longrein_protocol::tool::Effect;
@@ -16,7 +16,7 @@ use longrein_protocol::{ActionId, ToolErrorClass};
 
 use super::card::{self, new_action, no_longer_asked, title, waiting};
 use super::rows::new_knot;
-use super::{ROW_TEXT_BYTES, View, shown, words};
+use super::{RESULT_READ_BYTES, ROW_TEXT_BYTES, View, shown, words};
 use crate::compile::Content;
 use crate::policy;
 
@@ -138,7 +138,15 @@ impl View {
         finished: &ActionFinished,
         content: &Content<'_>,
     ) -> Vec<String> {
-        let text = words::with_media(content(shown(finished)), &finished.media);
+        let body = shown(finished);
+        let text = match body.len() <= RESULT_READ_BYTES {
+            true => content(body),
+            false => format!(
+                "[{}, all of it in the log]",
+                crate::outline::bytes(body.len())
+            ),
+        };
+        let text = words::with_media(text, &finished.media);
         let undo = finished.error.is_none()
             && finished.receipt.is_some()
             && self.takes_back(&finished.action);
@@ -173,6 +181,18 @@ impl View {
             *knot = new_knot(KnotShape::Ring, tone, &title(row), &detail);
         });
         self.ended(&finished.action, true, changed)
+    }
+
+    /// What the model is shown of a long result stands on its card, as everything else does.
+    pub(super) fn offloaded(
+        &mut self,
+        offloaded: &ResultOffloaded,
+        content: &Content<'_>,
+    ) -> Vec<String> {
+        let text = content(&offloaded.shown);
+        self.action(&offloaded.action, |row, _| {
+            row.result = words::cut(&text, ROW_TEXT_BYTES);
+        })
     }
 
     /// Whether the tool of an action names another one that takes it back, and that one is there.

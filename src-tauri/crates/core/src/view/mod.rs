@@ -30,6 +30,10 @@ pub use words::{amount, dollars, thousands};
 /// The most bytes of arguments or of a result that a row carries.
 pub const ROW_TEXT_BYTES: usize = 8 * 1024;
 
+/// The largest result that is read for its row. Of a larger one the row says how large it is until
+/// the model is shown what it is made of: a surface that opens a run reads no huge blobs.
+const RESULT_READ_BYTES: usize = 64 * 1024;
+
 /// A run as it is shown, growing with its log.
 #[derive(Clone, Default)]
 pub struct View {
@@ -69,7 +73,11 @@ pub fn bodies_needed(event: &Event) -> Vec<&Body> {
         Payload::ActionProposed(proposed) => vec![&proposed.arguments],
         Payload::ActionRejected(rejected) => vec![&rejected.arguments],
         Payload::ActionDecided(decided) => card::review(decided).into_iter().collect(),
-        Payload::ActionFinished(finished) => vec![shown(finished)],
+        Payload::ActionFinished(finished) => vec![shown(finished)]
+            .into_iter()
+            .filter(|body| body.len() <= RESULT_READ_BYTES)
+            .collect(),
+        Payload::ResultOffloaded(offloaded) => vec![&offloaded.shown],
         Payload::ApprovalResolved(resolved) => resolved.arguments.iter().collect(),
         Payload::ActionReconciled(reconciled) => reconciled.result.iter().collect(),
         Payload::ChildFinished(finished) => vec![&finished.finding],

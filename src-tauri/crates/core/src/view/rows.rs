@@ -69,6 +69,7 @@ impl View {
             Payload::ActionProgressed(progressed) => self.progressed(event, progressed),
             Payload::JobStarted(_) | Payload::JobFinished(_) => self.job(event),
             Payload::ActionFinished(finished) => self.finished(finished, content),
+            Payload::ResultOffloaded(offloaded) => self.offloaded(offloaded, content),
             Payload::ActionLost(lost) => self.lost(lost),
             Payload::ActionQueried(queried) => self.queried(queried),
             Payload::ActionUncertain(uncertain) => self.uncertain(uncertain),
@@ -80,7 +81,7 @@ impl View {
             Payload::SnapshotTaken(taken) => self.files_changed(event, taken),
             Payload::StageEntered(entered) => self.stage_entered(event, entered),
             // The panel shows these.
-            Payload::RunCreated(_) | Payload::PlanUpdated(_) => Vec::new(),
+            Payload::RunCreated(_) | Payload::PlanUpdated(_) | Payload::ToolsFound(_) => Vec::new(),
             Payload::ArtifactPublished(_) | Payload::ContextCompiled(_) => Vec::new(),
             Payload::ToolsRevealed(revealed) => self.noted(event, &revealed.notes),
             // What these begin is drawn when it ends; until then the panel says that it works.
@@ -89,8 +90,7 @@ impl View {
             Payload::ModelAbandoned(_) | Payload::LoopDetected(_) => Vec::new(),
             Payload::BudgetExceeded(_) => Vec::new(),
             // The end of the run, the person's next words or the action's card say it.
-            Payload::TurnFinished(_) => Vec::new(),
-            Payload::SkillLoaded(_) | Payload::ToolsFound(_) => Vec::new(),
+            Payload::TurnFinished(_) | Payload::SkillLoaded(_) => Vec::new(),
         }
     }
 

@@ -158,6 +158,7 @@ fn finished(action: &str, receipt: Option<&str>, error: Option<ToolErrorClass>) 
         error,
         result: text("done"),
         shown: None,
+        file: None,
         media: Vec::new(),
         outcome: "done".to_owned(),
         origin: Origin::Harness,

@@ -27,6 +27,10 @@ pub fn owed(run: &Run, now: i64) -> String {
         Next::Query(action) => format!("query {action}"),
         Next::Verify { attempt } => format!("verify, attempt {attempt}"),
         Next::Wait(what) => format!("wait for {what:?}"),
+        Next::Offload(results) => {
+            let ids: Vec<String> = results.iter().map(|long| long.action.to_string()).collect();
+            format!("offload {}", ids.join(" "))
+        }
         Next::Reduce(media) => format!("reduce {}", media.len()),
         Next::Stopped => "stopped".to_owned(),
     }

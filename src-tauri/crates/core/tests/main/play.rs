@@ -347,6 +347,7 @@ fn finished(action: ActionId, rest: &str) -> Payload {
         error,
         result: text(rest),
         shown: None,
+        file: None,
         media: Vec::new(),
         outcome: String::new(),
         origin: Origin::Harness,

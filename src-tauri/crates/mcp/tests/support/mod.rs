@@ -209,6 +209,7 @@ pub fn call(arguments: serde_json::Value, cancel: CancellationToken) -> ToolCall
             artifacts: Vec::new(),
             plan: Vec::new(),
             jobs: Vec::new(),
+            results: Vec::new(),
             blobs: Arc::new(NoBlobs),
         }),
         person: Arc::new(NobodyThere),

@@ -446,6 +446,7 @@ impl Play {
             error,
             result: text(result),
             shown: None,
+            file: None,
             media,
             outcome: String::new(),
             origin: Origin::Tool {

@@ -227,6 +227,7 @@ impl<'d> Story<'d> {
             error,
             result: text("seen"),
             shown: None,
+            file: None,
             media: Vec::new(),
             outcome: String::new(),
             origin: Origin::Harness,

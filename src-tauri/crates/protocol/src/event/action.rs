@@ -248,9 +248,13 @@ pub struct ActionFinished {
     pub error: Option<ToolErrorClass>,
     /// The whole result as text.
     pub result: Body,
-    /// What the model is shown, where that is less than the whole.
+    /// What the model is shown, where that is less than the whole. Since there is
+    /// `result.offloaded`, nothing writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Body>,
+    /// The file beneath the workspace in which the tool itself left more than the result holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// Images, documents and recordings that it returned, which the model is shown after the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<Media>,
@@ -266,6 +270,19 @@ pub struct ActionFinished {
     pub receipt: Option<String>,
     /// How long it took.
     pub latency_ms: u32,
+}
+
+/// See [`super::Payload::ResultOffloaded`]. The whole result stays where its action ended.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ResultOffloaded {
+    /// The action whose result it is.
+    pub action: ActionId,
+    /// What the model is shown in its place: its size, what it is made of, its ends, and how the
+    /// rest is read.
+    pub shown: Body,
+    /// The file beneath the workspace that holds it whole; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// See [`super::Payload::SkillLoaded`]. Its instructions are the result of the action.

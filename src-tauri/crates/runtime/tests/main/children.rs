@@ -308,3 +308,81 @@ async fn a_child_loads_the_skills_that_its_parent_was_granted_and_no_others() {
     let told = format!("{:?}", stage.log.durable(child));
     assert!(told.contains("the skill peas is not granted"), "{told}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_finding_that_does_not_fit_its_form_comes_back_to_the_child() {
+    let form = json!({
+        "type": "object",
+        "properties": {"names": {"type": "array", "items": {"type": "string"}}},
+        "required": ["names"],
+    });
+    let task = json!({"title": "Names", "brief": "Find names.", "finding": form});
+    let report = |finding: Value| call("finish", json!({"summary": "So.", "finding": finding}));
+    let model = Arc::new(ScriptedModel::answering(move |request| {
+        match (request.contains("Lead."), request.replies()) {
+            (true, 0) => call("delegate", json!({ "tasks": [task] })),
+            (true, _) => say("All done."),
+            (false, 0) => say("I found a heron."),
+            (false, 1) => call("finish", json!({"summary": "A heron."})),
+            (false, 2) => report(json!({"names": "heron"})),
+            (false, _) => report(json!({"names": ["heron", "egret"]})),
+        }
+    }));
+    let delegate = Arc::new(tool("delegate", Effect::Read, Repeat::Repeatable));
+    let mut stage = Stage::new(TestWorld::new(model.clone(), [delegate]));
+    let agent = stage.world.agent();
+    let run = stage.drive(agent, "Lead.").await.unwrap();
+    assert_eq!(run.phase, Phase::Finished(Outcome::Unverified));
+    let told: String = model
+        .seen()
+        .iter()
+        .map(|seen| seen.text().to_owned())
+        .collect();
+    assert!(told.contains("Words alone are no report here."));
+    assert!(told.contains("is a required property"), "{told}");
+    let result = model.seen().pop().unwrap().last_result().unwrap();
+    let finding = "So.\nFinding: {\"names\":[\"heron\",\"egret\"]}";
+    assert!(result.contains(finding), "{result}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_child_that_never_reports_in_the_form_ends_as_one_that_stopped() {
+    let form = json!({"type": "object", "required": ["names"]});
+    let task = json!({"title": "Names", "brief": "Find names.", "finding": form});
+    let model = Arc::new(ScriptedModel::answering(move |request| {
+        match (request.contains("Lead."), request.replies()) {
+            (true, 0) => call("delegate", json!({ "tasks": [task] })),
+            (true, _) => say("All done."),
+            (false, _) => say("I found a heron."),
+        }
+    }));
+    let delegate = Arc::new(tool("delegate", Effect::Read, Repeat::Repeatable));
+    let mut stage = Stage::new(TestWorld::new(model.clone(), [delegate]));
+    let agent = stage.world.agent();
+    let run = stage.drive(agent, "Lead.").await.unwrap();
+    assert_eq!(run.phase, Phase::Finished(Outcome::Unverified));
+    let end = &ends(&stage)[0];
+    assert_eq!(end.end, ChildEnd::HandedOff);
+    assert!(end.used.steps <= 4, "it does not go on for ever");
+    let result = model.seen().pop().unwrap().last_result().unwrap();
+    assert!(
+        result.contains("I found a heron."),
+        "what it said is not lost: {result}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_form_that_is_no_schema_is_refused_with_a_word() {
+    for form in [
+        json!({"type": "string"}),
+        json!({"type": "object", "required": "names"}),
+    ] {
+        let task = json!({"title": "Names", "brief": "Find names.", "finding": form});
+        let mut cast = cast(json!([task]), || say("All done."));
+        let agent = leader(&cast);
+        cast.stage.drive(agent, "Lead.").await.unwrap();
+        assert_eq!(count(&cast.stage.events(), "child.spawned"), 0, "{form}");
+        let told = serde_json::to_string(&cast.stage.events()).unwrap();
+        assert!(told.contains("is no JSON Schema of an object"), "{form}");
+    }
+}

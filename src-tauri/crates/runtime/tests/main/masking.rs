@@ -65,6 +65,8 @@ fn output() -> ToolOutput {
         receipt: Some(KEY.to_owned()),
         place: Some(format!("https://{KEY}@example.org")),
         skill: None,
+        origin: None,
+        file: Some(format!("results/{KEY}.txt")),
     }
 }
 

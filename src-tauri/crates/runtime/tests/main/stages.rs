@@ -131,13 +131,7 @@ async fn the_harness_goes_from_stage_to_stage_and_gives_each_part_to_a_helper() 
         })
         .collect();
     assert_eq!(by, [Actor::Harness]);
-    let briefed = cast
-        .model
-        .seen()
-        .into_iter()
-        .filter(is_helper)
-        .next()
-        .unwrap();
+    let briefed = cast.model.seen().into_iter().find(is_helper).unwrap();
     assert!(briefed.contains("Look into your part."));
     assert!(
         briefed.contains("Describe the valley."),

@@ -31,6 +31,8 @@ const LESS: &str = "delete what is not needed first, which commands may, or have
 pub(super) struct Ended {
     pub receipt: Receipt,
     pub text: String,
+    /// The file beneath the workspace that has all of it, where the text has not.
+    pub file: Option<String>,
     /// Why it was ended from here, in words.
     pub killed: Option<String>,
     /// What else the model is told of it.
@@ -96,9 +98,11 @@ pub(super) async fn follow(
     notes.extend(mended(station));
     notes.extend(too_large(&receipt.end, watch.limits()));
     notes.extend(is_full(station, &watch, killed.is_some()).await);
+    let (text, file) = kept.end().await;
     Ok(Ended {
         receipt,
-        text: kept.end().await,
+        text,
+        file,
         killed,
         notes,
     })
@@ -334,6 +338,7 @@ impl Ended {
         self.notes.into_iter().for_each(add);
         Ok(ToolOutput {
             receipt: Some(how.clone()),
+            file: self.file,
             ..ToolOutput::text(text, how)
         })
     }

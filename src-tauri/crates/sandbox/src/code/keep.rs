@@ -12,10 +12,11 @@ use super::plain;
 
 /// The folder beneath the workspace where results are kept whole.
 pub(super) const FOLDER: &str = "results";
-/// The bytes from the beginning that a result holds.
-const HEAD_BYTES: usize = 24 * 1024;
+/// The bytes from the beginning that a result holds. How much of it a model is shown is not decided
+/// here.
+const HEAD_BYTES: usize = 768 * 1024;
 /// The bytes from the end that it holds besides.
-const TAIL_BYTES: usize = 8 * 1024;
+const TAIL_BYTES: usize = 256 * 1024;
 
 /// How many names are tried for a folder of ours where commands have put something else.
 const NAMES_MAX: u32 = 9;
@@ -90,8 +91,8 @@ impl Kept {
         Ok((path, file))
     }
 
-    /// What a result says of it. Where it is not all, the file has the rest.
-    pub(super) async fn end(mut self) -> String {
+    /// What a result says of it, and where it is not all, the file that has the rest.
+    pub(super) async fn end(mut self) -> (String, Option<String>) {
         if let Whole::File(path, file) = &mut self.whole
             && let Err(error) = file.flush().await
         {
@@ -99,20 +100,21 @@ impl Kept {
         }
         let tail: Vec<u8> = self.tail.into();
         let held = (self.head.len() + tail.len()) as u64;
-        let rest = match self.whole {
-            Whole::Here => return plain::text(&[self.head, tail].concat()),
-            Whole::File(path, _) => format!("all of it is in {path}"),
+        let (rest, file) = match self.whole {
+            Whole::Here => return (plain::text(&[self.head, tail].concat()), None),
+            Whole::File(path, _) => (format!("all of it is in {path}"), Some(path)),
             Whole::Lost(why) => {
                 let why = plain::text(why.as_bytes());
-                format!("they could not be kept in a file: {why}")
+                (format!("they could not be kept in a file: {why}"), None)
             }
         };
-        format!(
+        let text = format!(
             "{}\n[… {} bytes are left out here; {rest} …]\n{}",
             plain::text(&self.head),
             self.total - held,
             plain::text(&tail)
-        )
+        );
+        (text, file)
     }
 }
 
@@ -184,7 +186,9 @@ mod tests {
         for piece in pieces {
             kept.push(piece).await;
         }
-        kept.end().await
+        let (text, file) = kept.end().await;
+        assert_eq!(file.is_some(), text.contains("all of it is in"));
+        text
     }
 
     #[tokio::test]
@@ -200,11 +204,11 @@ mod tests {
     #[tokio::test]
     async fn much_output_is_shown_by_its_ends_and_is_whole_in_a_file() {
         let folder = tempfile::tempdir().expect("a folder");
-        let lines: Vec<String> = (0..20_000).map(|n| format!("line {n}\n")).collect();
+        let lines: Vec<String> = (0..200_000).map(|n| format!("line {n}\n")).collect();
         let all = lines.concat();
         let pieces: Vec<&[u8]> = all.as_bytes().chunks(7_777).collect();
         let shown = kept(folder.path(), &pieces).await;
-        assert!(shown.starts_with("line 0\n") && shown.ends_with("line 19999\n"));
+        assert!(shown.starts_with("line 0\n") && shown.ends_with("line 199999\n"));
         assert!(shown.contains("all of it is in results/A1.txt"), "{shown}");
         assert!(shown.len() < HEAD_BYTES + TAIL_BYTES + 200);
         let file = std::fs::read_to_string(folder.path().join("results/A1.txt"));

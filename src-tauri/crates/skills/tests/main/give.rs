@@ -62,6 +62,7 @@ fn call(
             artifacts: Vec::new(),
             plan: Vec::new(),
             jobs: Vec::new(),
+            results: Vec::new(),
             blobs: Arc::new(NoBlobs),
         }),
         person: Arc::new(longrein_runtime::ports::NobodyThere),

@@ -264,6 +264,7 @@ impl Sample {
             error: None,
             result: Body::Text(result.to_owned()),
             shown: None,
+            file: None,
             media: Vec::new(),
             outcome: format!("{} lines", self.numbers.below(90)),
             origin: Origin::Tool {

@@ -69,7 +69,9 @@ fn line(item: &Item) -> String {
         Item::Person(words) => format!("person: {}", text(&words.body)),
         Item::Notice(body) => format!("harness: {}", text(body)),
         Item::Result { tool, result, .. } => {
-            format!("{tool}: {:?} {}", result.error, text(&result.body))
+            // What is shown of a long one names its action, which is another in every run.
+            let whole = result.whole.as_ref().unwrap_or(&result.body);
+            format!("{tool}: {:?} {}", result.error, text(whole))
         }
         Item::Assistant(blocks) => {
             let blocks = blocks.iter().map(|block| match block {

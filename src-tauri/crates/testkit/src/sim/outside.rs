@@ -421,6 +421,11 @@ impl State {
         *self.files.entry(path.to_owned()).or_default() += 1;
     }
 
+    /// A file is laid down, always the same.
+    pub fn lay_file(&mut self, path: &str) {
+        self.files.entry(path.to_owned()).or_insert(1);
+    }
+
     /// A call is given a skill, whose file is laid into the workspace.
     pub fn gives_skill(&mut self, call: &ToolCall) -> Result<ToolOutput, ToolError> {
         let given = self.skills.give(call)?;

@@ -178,6 +178,7 @@ impl Process {
                 artifacts: Vec::new(),
                 plan: Vec::new(),
                 jobs: Vec::new(),
+                results: Vec::new(),
                 blobs: Arc::new(NoBlobs),
             }),
             cancel: CancellationToken::new(),
