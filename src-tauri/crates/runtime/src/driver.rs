@@ -22,6 +22,10 @@ use crate::programs::Callers;
 use crate::wire::{Sealed, Wire};
 use crate::world::{ToolBox, Unavailable, World};
 
+mod waker;
+
+pub use waker::Waker;
+
 /// Messages that may wait for one driver.
 const MAILBOX_MESSAGES: usize = 1_024;
 /// Facts in a row that follow from the log alone; more means that the core is stuck.
@@ -98,22 +102,6 @@ fn follows_from_log(next: &Next) -> bool {
             | Next::Verify { .. }
             | Next::Wait(_)
     )
-}
-
-/// Wakes a driver from outside.
-#[derive(Clone)]
-pub struct Waker(mpsc::Sender<Message>);
-
-impl Waker {
-    /// Says that the inbox may have something. A full mailbox will be read anyway.
-    pub fn wake(&self) {
-        let _ = self.0.try_send(Message::Wake);
-    }
-
-    /// Cancels the run. A mailbox that is full is read, and the inbox with it.
-    pub(crate) fn cancel(&self) {
-        let _ = self.0.try_send(Message::CancelRun);
-    }
 }
 
 /// The driver of one run.

@@ -203,6 +203,7 @@ fn closed(action: &Action, why: &str) -> Option<Payload> {
             error: Some(ToolErrorClass::Cancelled),
             result: Body::Text(format!("{why}.")),
             shown: None,
+            file: None,
             media: Vec::new(),
             outcome: String::new(),
             origin: Origin::Harness,
