@@ -3,6 +3,7 @@
 
 mod delegated;
 mod found;
+mod long;
 mod scenarios;
 
 use longrein_testkit::sim::{Law, sweep_blind};

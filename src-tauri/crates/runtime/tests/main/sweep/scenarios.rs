@@ -30,6 +30,7 @@ pub fn all() -> Vec<Scenario> {
         late(),
         delegated::children(),
         delegated::staged(),
+        super::long::results(),
         leaving(),
         boxed(),
         skills(),
