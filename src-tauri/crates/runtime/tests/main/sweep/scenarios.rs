@@ -37,6 +37,8 @@ pub fn all() -> Vec<Scenario> {
         skills_of_children(),
         programs(),
         super::found::found(),
+        super::summed_up::summed_up(),
+        super::summed_up::done_without(),
     ]
 }
 
