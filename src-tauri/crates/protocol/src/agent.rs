@@ -44,7 +44,8 @@ pub struct AgentSpec {
     pub sandbox: Box<SandboxSettings>,
     /// Limits of the context.
     #[serde(default)]
-    pub context: ContextLimits,
+    // Apart, so that an event that holds an agent is not much larger than all others.
+    pub context: Box<ContextLimits>,
     /// Hard limits.
     #[serde(default)]
     // Apart, so that an event that holds an agent is not much larger than all others.

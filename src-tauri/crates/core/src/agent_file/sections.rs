@@ -30,7 +30,7 @@ pub(super) fn read(
         skills: skills(reader, root),
         library: library(reader, root),
         sandbox: Box::new(sandbox::read(reader, root, &grants)),
-        context: context(reader, root),
+        context: Box::new(context(reader, root)),
         budget: Box::new(budget(reader, root)),
         stages: stages::read(reader, root, &grants),
         done_when: criteria::read(reader, root, &grants),
