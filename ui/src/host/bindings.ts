@@ -855,6 +855,14 @@ export type Limits = {
 	money_micro?: number | null,
 };
 
+/**  Lines under a heading. */
+export type Listed = {
+	/**  The heading, without a colon. */
+	title: string,
+	/**  One line each, as many as are worth showing. */
+	lines: string[],
+};
+
 /**
  *  What a running action shows of itself. It is not committed: the action's row says what came of
  *  it.
@@ -914,6 +922,14 @@ export type Moved = {
 	moved: SecretName[],
 	/**  Those of them that could not be removed from the old one. */
 	left_behind: SecretName[],
+};
+
+/**  A line that the model keeps in its view: a constraint or a fact that the work depends on. */
+export type Note = {
+	/**  Counted from 1 within the run, each number once. */
+	number: number,
+	/**  One line. */
+	text: string,
 };
 
 /**  A run is to be shown: it was chosen in the tray or named by a second start. */
@@ -1179,13 +1195,13 @@ export type RowContent =
 /**  The person's words. */
 ({ kind: "question"; 
 /**  Markdown. */
-text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+text: string }) & { accepted?: never; added?: never; answer?: never; details?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  The model's words. */
 ({ kind: "answer"; 
 /**  Markdown. */
 text: string; 
 /**  The reasoning that the provider showed; may be empty. */
-thinking: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never } | 
+thinking: string }) & { accepted?: never; added?: never; answer?: never; details?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never } | 
 /**  One action, with its whole life. */
 {
 	kind: "action",
@@ -1193,13 +1209,13 @@ thinking: string }) & { accepted?: never; added?: never; answer?: never; digest?
 /**  Words of the harness to the model: a difference, a loop, a cut reply. */
 ({ kind: "notice"; 
 /**  Plain text. */
-text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+text: string }) & { accepted?: never; added?: never; answer?: never; details?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A check of the criteria. */
 ({ kind: "verification"; 
 /**  Each criterion. */
 results: CriterionResult[]; 
 /**  Whether all hold. */
-accepted: boolean }) & { added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; retrying?: never; said?: never; state?: never; text?: never; thinking?: never } | 
+accepted: boolean }) & { added?: never; answer?: never; details?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; retrying?: never; said?: never; state?: never; text?: never; thinking?: never } | 
 /**  A person has to accept the result, or did, or did not. */
 ({ kind: "acceptance"; 
 /**  What they are asked. */
@@ -1207,7 +1223,7 @@ text: string;
 /**  How far it is. */
 state: AcceptanceState; 
 /**  What they said; `None` until they did. */
-said: SaidLine | null }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; thinking?: never } | 
+said: SaidLine | null }) & { accepted?: never; added?: never; answer?: never; details?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; thinking?: never } | 
 /**  The rules beside those of the agent's file changed. */
 ({ kind: "rules"; 
 /**  Who changed them, in a sentence. */
@@ -1215,13 +1231,13 @@ text: string;
 /**  Rules that are in force from here on. */
 added: RuleLine[]; 
 /**  Rules that no longer are. */
-removed: RuleLine[] }) & { accepted?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+removed: RuleLine[] }) & { accepted?: never; answer?: never; details?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A hard limit comes near, or a person set limits anew. */
 ({ kind: "budget"; 
 /**  In words, with the numbers. */
 text: string; 
 /**  Whether a person set it anew. */
-raised: boolean }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+raised: boolean }) & { accepted?: never; added?: never; answer?: never; details?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A request beside the steps: a judge was asked. */
 ({ kind: "side"; 
 /**  What it is for: `A judge is asked`. */
@@ -1233,27 +1249,29 @@ state: SideState;
 /**  What the model said, or why it did not; cut after 8 KB. */
 answer: string; 
 /**  From sending to the last byte; `None` until then. */
-latency_ms: number | null }) & { accepted?: never; added?: never; digest?: never; left_out?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; thinking?: never } | 
+latency_ms: number | null }) & { accepted?: never; added?: never; details?: never; digest?: never; left_out?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; thinking?: never } | 
 /**  The process ended in the middle and the run was taken up again. */
 ({ kind: "splice"; 
 /**  Why and what it meant: `the app was killed; nothing was repeated`. */
-text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+text: string }) & { accepted?: never; added?: never; answer?: never; details?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  The run's files are not what they were. */
 ({ kind: "files"; 
 /**  In words: `3 files changed: index.html, data.csv and 1 more`. */
 text: string; 
 /**  What could not be recorded, and why; empty where all could. */
-left_out: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+left_out: string }) & { accepted?: never; added?: never; answer?: never; details?: never; digest?: never; latency_ms?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  Older parts left the request. */
 ({ kind: "compacted"; 
 /**  In words, with sizes. */
-text: string }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
+text: string; 
+/**  What was left out, what a model says of it, and what is kept, each under a heading. */
+details: Listed[] }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; retrying?: never; said?: never; state?: never; thinking?: never } | 
 /**  A model request that failed. */
 ({ kind: "model_trouble"; 
 /**  What happened. */
 text: string; 
 /**  Whether the harness tries again by itself. */
-retrying: boolean }) & { accepted?: never; added?: never; answer?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; said?: never; state?: never; thinking?: never } | 
+retrying: boolean }) & { accepted?: never; added?: never; answer?: never; details?: never; digest?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; remedy?: never; removed?: never; results?: never; said?: never; state?: never; thinking?: never } | 
 /**  The run stopped: handed off, paused, cancelled or finished. */
 ({ kind: "stop"; 
 /**  The state it stopped in. */
@@ -1263,7 +1281,7 @@ text: string;
 /**  What the person can do. */
 remedy: string; 
 /**  Where the work stands, for a handoff. */
-digest: Digest | null }) & { accepted?: never; added?: never; answer?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; removed?: never; results?: never; retrying?: never; said?: never; thinking?: never };
+digest: Digest | null }) & { accepted?: never; added?: never; answer?: never; details?: never; latency_ms?: never; left_out?: never; model?: never; raised?: never; removed?: never; results?: never; retrying?: never; said?: never; thinking?: never };
 
 /**  A rule that is in force beside those of the agent's file. */
 export type RuleLine = {
@@ -1331,6 +1349,8 @@ export type RunHead = {
 	reached: ReachedLimit | null,
 	/**  The plan. */
 	plan: PlanItem[],
+	/**  What the model keeps in its view. */
+	notes: Note[],
 	/**  What the last request was made of. */
 	context: ContextPart[],
 	/**  The model's window in tokens; 0 when unknown. */

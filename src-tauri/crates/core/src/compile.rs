@@ -15,9 +15,14 @@ use crate::index;
 use crate::run::{BYTES_PER_TOKEN, Run};
 use messages::Laying;
 
+pub(crate) use kept::{fence, fence_of, pinned_bytes};
+pub use label::Label;
 pub use messages::Base64;
 
 mod below;
+mod bodies;
+mod kept;
+mod label;
 mod messages;
 
 /// What the harness tells every model before the agent's instructions.
@@ -30,8 +35,6 @@ You work inside Longrein, a harness that records every step. Rules that nothing 
 - When the work is done, call finish with a summary. The harness then checks the completion criteria itself.
 - Messages that begin with [harness] come from the harness, not from the person.";
 
-/// The share of the window that the pinned part may take.
-const PINNED_SHARE: f64 = 0.2;
 /// The most characters of the tail.
 const TAIL_CHARS: usize = 2_000;
 
@@ -77,6 +80,8 @@ pub struct Piece {
     pub media_bytes: u32,
     /// About how many tokens a model counts for that media.
     pub media_tokens: u32,
+    /// Whose words they are; `None` where it has none.
+    pub label: Option<Label>,
 }
 
 impl Piece {
@@ -86,10 +91,11 @@ impl Piece {
             text,
             media_bytes: 0,
             media_tokens: 0,
+            label: None,
         }
     }
 
-    fn of(part: Section, text: String, message: &Message) -> Self {
+    fn of(part: Section, text: String, message: &Message, label: Label) -> Self {
         let base64 = message.media().iter().map(|media| media.base64.len());
         let tokens = message.media().iter().map(|media| media.tokens);
         Self {
@@ -97,6 +103,7 @@ impl Piece {
             text,
             media_bytes: u32::try_from(base64.sum::<usize>()).unwrap_or(u32::MAX),
             media_tokens: tokens.fold(0, u32::saturating_add),
+            label: Some(label),
         }
     }
 
@@ -122,7 +129,7 @@ pub fn bodies_needed(run: &Run) -> Vec<&Body> {
     kept.iter()
         .map(|words| &words.body)
         .chain(skills.map(|(_, text)| text))
-        .chain(new.flat_map(|(_, item)| messages::bodies(item)))
+        .chain(new.flat_map(|(_, item)| bodies::bodies(item)))
         .collect()
 }
 
@@ -164,25 +171,25 @@ pub fn compile(run: &Run, dialect: &dyn Dialect, known: &Known<'_>) -> Compiled 
     let mut places = Places::default();
     if keep == 0 {
         add.extend(head(run, dialect));
-        for message in kept_messages(run, &laying, known) {
+        for (part, message, label) in kept::messages(run, &laying, known) {
             let place = places.next(message.speaker());
             let text = dialect.placed(place, &message);
-            add.push(Piece::plain(Section::Pinned, text));
+            add.push(Piece::of(part, text, &message, label));
         }
     } else {
         places = Places::after_frozen(run, dialect, keep);
     }
-    for message in laying.messages(from) {
+    for (message, label) in laying.messages(from) {
         let place = places.next(message.speaker());
         let text = dialect.placed(place, &message);
-        add.push(Piece::of(Section::Conversation, text, &message));
+        add.push(Piece::of(Section::Conversation, text, &message, label));
     }
     // Templates of some models refuse two messages of a user in a row, and a tail says little that
     // a person's words or a notice just before it do not.
     if !matches!(places.after, None | Some(Speaker::Person)) {
         let tail = Message::user(tail(run));
         let text = dialect.placed(places.tail(), &tail);
-        add.push(Piece::plain(Section::Tail, text));
+        add.push(Piece::of(Section::Tail, text, &tail, Label::harness()));
     }
     let model = run.agent().map(|agent| &agent.model);
     let parameters = Parameters {
@@ -313,65 +320,11 @@ fn head(run: &Run, dialect: &dyn Dialect) -> Vec<Piece> {
     });
     let pieces = head.into_iter();
     pieces
-        .map(|(part, text)| Piece::plain(part, text))
+        .map(|(part, text)| Piece {
+            label: Label::of_head(run, part),
+            ..Piece::plain(part, text)
+        })
         .collect()
-}
-
-/// What stays in view of what a compaction took out: the person's words, plan and sources.
-fn kept_messages(run: &Run, laying: &Laying<'_>, known: &Known<'_>) -> Vec<Message> {
-    let mut messages: Vec<Message> = run
-        .conversation
-        .kept
-        .iter()
-        .map(|words| laying.person(words, None))
-        .collect();
-    if run.conversation.first == 0 && run.conversation.pruned_before == 0 {
-        return messages;
-    }
-    messages.extend(skills(run, known).map(Message::user));
-    let mut text = format!(
-        "[harness] Older parts of this conversation were taken out to save room ({} messages). The log keeps them.",
-        run.conversation.first
-    );
-    let limit = (f64::from(run.window_tokens()) * PINNED_SHARE * 4.0) as usize;
-    if !run.sources.is_empty() {
-        text.push_str("\nSources so far (read on with read_source):");
-    }
-    for source in run.sources.iter().rev() {
-        if text.len() > limit {
-            text.push_str("\n- … and older ones");
-            break;
-        }
-        let _ = write!(
-            text,
-            "\n- {} {}",
-            source.id,
-            source.meta.title.replace('\n', " ")
-        );
-    }
-    messages.push(Message::user(text));
-    messages
-}
-
-/// The instructions of skills whose place in the conversation is gone, as one message; `None`
-/// where there are none.
-fn skills(run: &Run, known: &Known<'_>) -> Option<String> {
-    let mut text = String::new();
-    for (_, body) in run.pinned_skills() {
-        text.push_str("\n\n");
-        text.push_str(&(known.text)(body));
-    }
-    let forgotten: Vec<&str> = run
-        .forgotten_skills()
-        .map(|skill| skill.skill.as_str())
-        .collect();
-    if !forgotten.is_empty() {
-        text.push_str("\n\nLoaded before and taken out, since there is no room: ");
-        text.push_str(&forgotten.join(", "));
-        text.push_str(". Load one again when you need it.");
-    }
-    let head = "[harness] The skills that you loaded, which still hold:";
-    (!text.is_empty()).then(|| format!("{head}{text}"))
 }
 
 /// The tail: what is open and what is left, fresh in every request.
@@ -400,16 +353,33 @@ fn tail(run: &Run) -> String {
     text
 }
 
-/// What the last request was made of, for the context meter.
+/// What the last request was made of, for the context meter; right after a compaction, what the
+/// next one will be made of.
 pub fn context_parts(run: &Run) -> Vec<ContextPart> {
     let mut parts: Vec<(&'static str, usize)> = Vec::new();
-    for fragment in &run.fragments {
-        let name = fragment.part.name();
-        let weight = crate::run::fragment_weight(fragment) as usize;
+    let mut count = |part: Section, weight: usize| {
+        let name = part.name();
         match parts.iter_mut().find(|(part, _)| *part == name) {
             Some((_, bytes)) => *bytes += weight,
+            None if weight == 0 => {}
             None => parts.push((name, weight)),
         }
+    };
+    let is_new = front_is_new(run);
+    let is_head = |part| matches!(part, Section::System | Section::Tools | Section::Index);
+    let fragments = run.fragments.iter();
+    for fragment in fragments.filter(|fragment| !is_new || is_head(fragment.part)) {
+        count(
+            fragment.part,
+            crate::run::fragment_weight(fragment) as usize,
+        );
+    }
+    if is_new && !run.fragments.is_empty() {
+        let (pinned, summary) = kept::weights(run);
+        let rest = run.conversation.bytes.saturating_sub(pinned + summary);
+        count(Section::Pinned, pinned);
+        count(Section::Summary, summary);
+        count(Section::Conversation, rest);
     }
     parts
         .into_iter()

@@ -44,7 +44,8 @@ pub struct AgentSpec {
     pub sandbox: Box<SandboxSettings>,
     /// Limits of the context.
     #[serde(default)]
-    pub context: ContextLimits,
+    // Apart, so that an event that holds an agent is not much larger than all others.
+    pub context: Box<ContextLimits>,
     /// Hard limits.
     #[serde(default)]
     // Apart, so that an event that holds an agent is not much larger than all others.
@@ -235,8 +236,15 @@ pub struct Library {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContextLimits {
-    /// The share of the window at which older parts are pruned.
+    /// The share of the window at which older parts are taken out.
     pub compact_at: f64,
+    /// Whether a model summarises what is taken out of the conversation, beside what the harness
+    /// keeps of it. It is asked when shortened results no longer save enough.
+    #[serde(skip_serializing_if = "is_on")]
+    pub summaries: bool,
+    /// `provider/model` that writes the summaries. Without it the run's own model does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary_model: Option<String>,
     /// The most tokens of one tool result that the model is shown.
     pub offload_above_tokens: u32,
     /// A server with more tools than this starts as one line; the model looks for its tools.
@@ -245,10 +253,16 @@ pub struct ContextLimits {
     pub server_tool_tokens: u32,
 }
 
+fn is_on(switch: &bool) -> bool {
+    *switch
+}
+
 impl Default for ContextLimits {
     fn default() -> Self {
         Self {
             compact_at: 0.75,
+            summaries: true,
+            summary_model: None,
             offload_above_tokens: 4_000,
             server_tools: 8,
             server_tool_tokens: 3_000,

@@ -164,6 +164,10 @@ payloads! {
     StageEntered = "stage.entered";
     /// The plan changed.
     PlanUpdated = "plan.updated";
+    /// The model keeps a note in its view, whatever is taken out of it.
+    NotePinned = "note.pinned";
+    /// It no longer does.
+    NoteUnpinned = "note.unpinned";
     /// The model was given the instructions of a skill, which stay in its view from here on.
     SkillLoaded = "skill.loaded";
     /// The run read something that it may cite.

@@ -156,6 +156,16 @@ pub struct PlanItem {
     pub evidence: Option<String>,
 }
 
+/// A line that the model keeps in its view: a constraint or a fact that the work depends on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct Note {
+    /// Counted from 1 within the run, each number once.
+    pub number: u32,
+    /// One line.
+    pub text: String,
+}
+
 /// The result of one criterion.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]

@@ -219,6 +219,8 @@ pub enum RowContent {
     Compacted {
         /// In words, with sizes.
         text: String,
+        /// What was left out, what a model says of it, and what is kept, each under a heading.
+        details: Vec<Listed>,
     },
     /// A model request that failed.
     ModelTrouble {
@@ -238,6 +240,16 @@ pub enum RowContent {
         /// Where the work stands, for a handoff.
         digest: Option<Digest>,
     },
+}
+
+/// Lines under a heading.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct Listed {
+    /// The heading, without a colon.
+    pub title: String,
+    /// One line each, as many as are worth showing.
+    pub lines: Vec<String>,
 }
 
 /// How far the question whether a result is accepted is.

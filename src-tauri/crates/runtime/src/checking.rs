@@ -132,7 +132,8 @@ impl Driver {
         let form = ask.form.as_ref().filter(|_| takes_forms);
         let form = form.map(|(name, schema)| AnswerForm { name, schema });
         let bytes = compile::side_request(dialect, &name, system, question, tokens_out, form);
-        let reserve: Reserve = self.run.reserve(bytes.len(), tokens_out.max(1));
+        let price = self.side_price(&name);
+        let reserve: Reserve = self.run.reserve_at(bytes.len(), tokens_out.max(1), price);
         if self.run.passed_by(reserve, false).is_some() {
             return refuse(ask.answer, "The budget does not cover a judge.".to_owned());
         }
@@ -148,6 +149,8 @@ impl Driver {
             reserved_in: reserve.tokens_in,
             reserved_out: reserve.tokens_out,
             reserved_micro: reserve.money_micro,
+            price,
+            before: 0,
         })?;
         self.commit().await?;
         let cancel = CancellationToken::new();
@@ -192,6 +195,7 @@ impl Driver {
                 self.record(SideResponded {
                     text: body,
                     usage,
+                    unusable: String::new(),
                     latency_ms,
                 })?;
                 Ok(text)
@@ -203,6 +207,7 @@ impl Driver {
                     cost_unknown: outcome::may_have_cost(&error),
                     class: error.class,
                     message: error.message,
+                    retry_at: None,
                     latency_ms,
                 })?;
                 Err(ToolError::new(ToolErrorClass::Temporary, message))
@@ -215,7 +220,7 @@ impl Driver {
     }
 }
 
-fn words(block: &ReplyBlock) -> Option<&str> {
+pub(crate) fn words(block: &ReplyBlock) -> Option<&str> {
     match block {
         ReplyBlock::Text { text, .. } => Some(text),
         ReplyBlock::Thinking { .. } | ReplyBlock::ToolUse { .. } => None,

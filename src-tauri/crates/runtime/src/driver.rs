@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use longrein_core::run::{ActionStage, Illegal, Next, Phase, Run, WaitsFor};
 use longrein_protocol::body::NewBlob;
-use longrein_protocol::event::{HandoffReason, Payload, ToolsRevealed};
+use longrein_protocol::event::{Payload, ToolsRevealed};
 use longrein_protocol::source::CriterionResult;
 use longrein_protocol::{ActionId, Event, RunId};
 use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
@@ -73,6 +73,8 @@ pub(crate) enum Message {
     Judge(Box<crate::checking::JudgeAsk>),
     /// That model answered, or did not.
     Judged(Box<crate::checking::JudgeEnd>),
+    /// The model that sums up the older part answered, or did not.
+    SummedUp(Box<crate::effects::ModelEnd>),
     /// A status tool answered, or did not.
     Queried(Box<crate::recovery::QueryEnd>),
     /// A child's driver came to rest.
@@ -99,6 +101,7 @@ fn follows_from_log(next: &Next) -> bool {
             | Next::Query(_)
             | Next::Request { .. }
             | Next::Start(_)
+            | Next::Summarise { .. }
             | Next::Verify { .. }
             | Next::Wait(_)
     )
@@ -316,7 +319,8 @@ impl Driver {
                 continue;
             }
             // What a person wished before a request is obeyed before it, however late the wake is.
-            if matches!(next, Next::Request { .. }) && self.read_inbox().await? {
+            let asks_model = matches!(next, Next::Request { .. } | Next::Summarise { .. });
+            if asks_model && self.read_inbox().await? {
                 continue;
             }
             if !follows_from_log(&next) {
@@ -346,7 +350,8 @@ impl Driver {
                 self.wait(WaitsFor::Actions).await?;
             }
             Next::Query(action) => self.query(&action).await?,
-            Next::Request { .. } if self.pause_wanted => self.pause()?,
+            Next::Request { .. } | Next::Summarise { .. } if self.pause_wanted => self.pause()?,
+            Next::Summarise { before } => self.summarise(before).await?,
             Next::Request { attempt } => self.request(attempt).await?,
             Next::Reduce(media) => self.reduce(media).await?,
             Next::Offload(results) => self.offload(results).await?,
@@ -402,6 +407,7 @@ impl Driver {
             Message::Checked(results) => self.checked(results),
             Message::Judge(ask) => self.judge(*ask).await,
             Message::Judged(end) => self.judged(*end).await,
+            Message::SummedUp(end) => self.summed_up(*end),
             Message::Queried(end) => self.queried(*end),
             Message::Told(told) => self.told(*told).await,
             Message::Called(called) => self.called(*called).await,
@@ -443,15 +449,6 @@ impl Driver {
             }
             Err(unavailable) => self.hand_off(unavailable),
         }
-    }
-
-    /// Hands the run off because something outside is not as it has to be.
-    pub(crate) fn hand_off(&mut self, unavailable: Unavailable) -> Result<(), DriveError> {
-        let Unavailable { message, remedy } = unavailable;
-        let handoff = self
-            .run
-            .handoff(HandoffReason::Environment, message, &remedy);
-        self.record(handoff)
     }
 
     fn tool_ended(&mut self, end: crate::effects::ToolEnd) -> Result<(), DriveError> {

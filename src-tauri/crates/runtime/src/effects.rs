@@ -16,12 +16,14 @@ use crate::asking::{ByDriver, Waits};
 use crate::checking::{CHECK, JUDGE};
 use crate::driver::{CANCEL_GRACE, DriveError, Driver, Message};
 use crate::mask;
+use crate::past::LogPast;
 use crate::patience::{self, Retry};
 use crate::ports::{
     BlobRead, CancellationToken, Clock, Model, ModelCall, ModelError, ModelReply, NobodyThere,
     PublishedArtifact, RunContext, Tool, ToolCall, ToolError, ToolOutput,
 };
 use crate::recovery::query_name;
+use crate::summing::SUMMARY;
 use crate::wire;
 use crate::world::BadCall;
 
@@ -223,7 +225,12 @@ impl Driver {
             plan: self.run.plan.clone(),
             jobs: self.run.jobs.clone(),
             results: Vec::new(),
+            notes: self.run.pins.clone(),
             blobs: Arc::new(LogBlobs(self.ports.log.clone())),
+            past: Arc::new(LogPast {
+                log: self.ports.log.clone(),
+                run: self.run.id.unwrap_or(self.fence.tree),
+            }),
         });
         self.context = Some(context.clone());
         context
@@ -261,12 +268,13 @@ impl Driver {
         let run = &self.run;
         let request = matches!(run.request, Request::InFlight { .. }) && !runs(MODEL);
         let check = run.checking && !runs(CHECK);
+        let summary = run.summaries.before.is_some() && !runs(SUMMARY);
         let delegates = |id: &ActionId| run.children.iter().any(|child| child.action == *id);
         let action = run.actions.iter().any(|action| {
             let started = action.stage == ActionStage::Started;
             started && !runs(&action.id.0) && !delegates(&action.id)
         });
-        if request || check || action {
+        if request || check || summary || action {
             let why = ResumeReason::Interrupted;
             self.record(RunResumed { why })?;
         }
@@ -297,6 +305,7 @@ impl Driver {
                     Some(Message::Checked(_)) => { self.in_flight.remove(CHECK); }
                     Some(Message::Queried(end)) => { self.in_flight.remove(&query_name(&end.action)); }
                     Some(Message::Judged(_)) => { self.in_flight.remove(JUDGE); }
+                    Some(Message::SummedUp(_)) => { self.in_flight.remove(SUMMARY); }
                     Some(Message::Child(rest)) => self.children.rest_later(*rest),
                     Some(Message::Told(told)) => told.refuse(),
                     Some(
@@ -331,6 +340,8 @@ pub(crate) fn is_in_context(payload: &Payload) -> bool {
         payload,
         Payload::SourceCaptured(_)
             | Payload::PlanUpdated(_)
+            | Payload::NotePinned(_)
+            | Payload::NoteUnpinned(_)
             | Payload::ArtifactPublished(_)
             | Payload::JobStarted(_)
             | Payload::JobFinished(_)

@@ -104,6 +104,10 @@ pub(crate) fn output(masker: &Masker, output: &mut ToolOutput) {
     for fact in &mut output.facts {
         match fact {
             Fact::Plan(items) => items.iter_mut().for_each(|item| plan_item(masker, item)),
+            Fact::Pin(text) => {
+                masker.text(text);
+            }
+            Fact::Unpin(_) => {}
             Fact::Artifact(made) => artifact(masker, made),
         }
     }

@@ -8,9 +8,10 @@ use longrein_protocol::block::{Block, ModelErrorClass, Origin, Trust, Usage};
 use longrein_protocol::body::NewBlob;
 use longrein_protocol::event::{
     ActionFinished, ActionLost, ActionUncertain, ArtifactPublished, ModelFailed, ModelResponded,
-    Payload, PlanUpdated, SkillLoaded, SourceCaptured,
+    NotePinned, NoteUnpinned, Payload, PlanUpdated, SkillLoaded, SourceCaptured,
 };
 use longrein_protocol::media::MEDIA_ITEMS_PER_MESSAGE;
+use longrein_protocol::source::Note;
 use longrein_protocol::tool::Repeat;
 use longrein_protocol::{ActionId, BlobHash, Body, Media, SourceId, ToolErrorClass, ToolSpec};
 
@@ -153,9 +154,15 @@ pub fn of_output(
             }
         }
     }
+    let mut notes = run.pins_made;
     for fact in output.facts {
         let payload = match fact {
             Fact::Plan(items) => PlanUpdated { items }.into(),
+            Fact::Pin(text) => {
+                notes += 1;
+                pinned(notes, text)
+            }
+            Fact::Unpin(number) => NoteUnpinned { number }.into(),
             Fact::Artifact(artifact) => published(&mut facts, action, *artifact),
         };
         facts.payloads.push(payload);
@@ -205,6 +212,11 @@ fn media_part(facts: &mut Facts, kept: &mut Vec<Media>, media: NewMedia) -> Stri
     }
     kept.push(media.record(&mut facts.blobs));
     String::new()
+}
+
+fn pinned(number: u32, text: String) -> Payload {
+    let note = Note { number, text };
+    NotePinned { note }.into()
 }
 
 fn trust(spec: &ToolSpec) -> Trust {

@@ -12,12 +12,13 @@ use longrein_protocol::agent::Criterion;
 use longrein_protocol::block::{ModelErrorClass, Origin, StopReason, Trust, Usage};
 use longrein_protocol::gate::ActionFacts;
 use longrein_protocol::source::{
-    Claim, CriterionResult, PlanItem, SourceMeta, SourceRecord, TextRange,
+    Claim, CriterionResult, Note, PlanItem, SourceMeta, SourceRecord, TextRange,
 };
 use longrein_protocol::{ActionId, BlobHash, Millis, RunId, ToolErrorClass, ToolSpec};
 
 pub use crate::beside::{Beside, CallEnd, LiveAction, NoLiveAction, Tells, Untold};
 pub use crate::media::NewMedia;
+pub use crate::past::{NoPast, PastRead, PastText};
 pub use longrein_protocol::question::{Reply, Wants};
 pub use tokio_util::sync::CancellationToken;
 
@@ -221,8 +222,12 @@ pub struct RunContext {
     pub jobs: Vec<Job>,
     /// Results that can be read on in, in their order; `read_result` alone is given them.
     pub results: Vec<KeptResult>,
+    /// What the model keeps in its view.
+    pub notes: Vec<Note>,
     /// Reads captured bytes.
     pub blobs: Arc<dyn BlobRead>,
+    /// Reads what the run has said, done and been given since its beginning.
+    pub past: Arc<dyn PastRead>,
 }
 
 /// An artifact of the run so far.
@@ -333,6 +338,10 @@ pub struct Captured {
 pub enum Fact {
     /// The plan is now this.
     Plan(Vec<PlanItem>),
+    /// The model keeps this line in its view.
+    Pin(String),
+    /// It no longer keeps the note of this number.
+    Unpin(u32),
     /// A file is delivered.
     Artifact(Box<NewArtifact>),
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use longrein_core::compile::{self, Compiled, Known};
 use longrein_core::run::{Request, fragment_weight};
 use longrein_protocol::event::{HandoffReason, ModelRequested, ModelSwitched};
-use longrein_protocol::{Body, Media};
+use longrein_protocol::{BlobHash, Body, Media};
 
 use crate::driver::{DriveError, Driver};
 use crate::effects::{MODEL, ModelEnd};
@@ -13,6 +13,7 @@ use crate::mask;
 use crate::outcome;
 use crate::ports::Model;
 use crate::wire::{self, Sealed, Wire};
+use crate::world::Unavailable;
 
 impl Driver {
     pub(crate) async fn request(&mut self, attempt: u32) -> Result<(), DriveError> {
@@ -67,6 +68,15 @@ impl Driver {
         Ok(())
     }
 
+    /// Hands the run off because something outside is not as it has to be.
+    pub(crate) fn hand_off(&mut self, unavailable: Unavailable) -> Result<(), DriveError> {
+        let Unavailable { message, remedy } = unavailable;
+        let handoff = self
+            .run
+            .handoff(HandoffReason::Environment, message, &remedy);
+        self.record(handoff)
+    }
+
     /// Lets another model take over: the next request is put together anew, in its format.
     pub(crate) fn switch(&mut self, to: String, why: String) -> Result<(), DriveError> {
         let created = self.run.created.as_ref();
@@ -94,30 +104,28 @@ impl Driver {
             Some(wire) => wire,
             None => Wire::load(&*self.ports.log, &self.run.fragments).await?,
         };
-        let mut texts = HashMap::new();
-        for body in compile::bodies_needed(&self.run) {
-            if let Body::Blob { blob, .. } = body {
-                let at_hand = self.body_at_hand(body);
-                texts.insert(*blob, wire::body_text(&*self.ports.log, &at_hand).await?);
-            }
-        }
-        let content = |body: &Body| match body {
-            Body::Text(text) => text.clone(),
-            Body::Blob { blob, .. } => texts.get(blob).cloned().unwrap_or_default(),
-        };
+        let texts = self.texts(compile::bodies_needed(&self.run)).await?;
         let media = self.media_at_hand().await?;
-        let base64 = |item: &Media| media.get(&item.hash()).cloned();
-        let known = Known {
-            text: &content,
-            base64: &base64,
+        let compiled: Compiled = {
+            let content = |body: &Body| match body {
+                Body::Text(text) => text.clone(),
+                Body::Blob { blob, .. } => texts.get(blob).cloned().unwrap_or_default(),
+            };
+            let base64 = |item: &Media| media.get(&item.hash()).cloned();
+            let known = Known {
+                text: &content,
+                base64: &base64,
+            };
+            compile::compile(&self.run, model.dialect(), &known)
         };
-        let compiled: Compiled = compile::compile(&self.run, model.dialect(), &known);
         let sealed = wire.seal(&compiled);
         self.wire = Some(wire);
         let kept = self.run.fragments.iter().take(compiled.keep as usize);
         let kept: usize = kept
             .map(|fragment| fragment_weight(fragment) as usize)
             .sum();
+        #[cfg(debug_assertions)]
+        let keep = compiled.keep;
         let tokens = self.run.estimate(kept + compiled.weight());
         let (event, blobs) = wire::record(compiled, tokens);
         self.blobs.extend(blobs);
@@ -125,9 +133,44 @@ impl Driver {
         debug_assert_eq!(
             self.run.body_bytes as usize,
             sealed.bytes.len(),
+            "what is sent is as long as what the log rebuilds"
+        );
+        #[cfg(debug_assertions)]
+        self.assert_that_it_rebuilds(&sealed, keep).await;
+        Ok(sealed)
+    }
+
+    /// In tests and debug builds: what is about to be sent is what the log will rebuild, byte for
+    /// byte. The front that is kept was so before, or was read from the log just now.
+    #[cfg(debug_assertions)]
+    async fn assert_that_it_rebuilds(&self, sealed: &Sealed, keep: u32) {
+        let mut bytes = Vec::new();
+        for fragment in &self.run.fragments[keep as usize..] {
+            let at_hand = self.body_at_hand(&fragment.body);
+            let Ok(more) = wire::body_bytes(&*self.ports.log, &at_hand).await else {
+                return;
+            };
+            bytes.extend_from_slice(&more);
+        }
+        assert!(
+            sealed.bytes.ends_with(&bytes),
             "what is sent is what the log rebuilds"
         );
-        Ok(sealed)
+    }
+
+    /// The texts of bodies that lie in the log, or wait to.
+    pub(crate) async fn texts(
+        &self,
+        bodies: Vec<&Body>,
+    ) -> Result<HashMap<BlobHash, String>, DriveError> {
+        let mut texts = HashMap::new();
+        for body in bodies {
+            if let Body::Blob { blob, .. } = body {
+                let at_hand = self.body_at_hand(body);
+                texts.insert(*blob, wire::body_text(&*self.ports.log, &at_hand).await?);
+            }
+        }
+        Ok(texts)
     }
 
     pub(crate) fn model_ended(&mut self, end: ModelEnd) -> Result<(), DriveError> {

@@ -89,6 +89,8 @@ pub fn record(compiled: Compiled, tokens: u32) -> (ContextCompiled, Vec<NewBlob>
             body,
             media_bytes: piece.media_bytes,
             media_tokens: piece.media_tokens,
+            origin: piece.label.as_ref().map(|label| label.origin.clone()),
+            trust: piece.label.map(|label| label.trust),
         });
     }
     (

@@ -91,7 +91,9 @@ pub(crate) fn context(workspace: &Path) -> RunContext {
         plan: Vec::new(),
         jobs: Vec::new(),
         results: Vec::new(),
+        notes: Vec::new(),
         blobs: Arc::new(Blobs::default()),
+        past: Arc::new(longrein_runtime::ports::NoPast),
     }
 }
 

@@ -71,6 +71,8 @@ fn every_tool_says_what_it_may_do_and_how_it_is_called() {
         read_source ["end", "source", "start"] reads, untrusted, private
         read_result ["end", "lines", "pattern", "pointer", "result", "start", "start_line"] reads
         update_plan ["items"] writes
+        pin_note ["text", "unpin"] writes
+        recall ["limit", "query"] reads, untrusted
         publish_artifact ["path", "title"] writes
         delegate ["tasks"] reads
         ask_person ["options", "question"] reads

@@ -104,7 +104,12 @@ export const STREAMED = [
 export function waiting(run: string): Story {
   const posted = { channel: '#ann-lab', text: 'First comparison is up: 3 indexes, 12 measurements, 6 quotes checked. Draft attached.' };
   return opening(run)
-    .compacted('61k tokens became 9k: older tool results left the request. 4 constraints and 4 sources stay pinned.', 'Compacted 61k to 9k')
+    .compacted('61k tokens became 9k: older tool results left the request. 4 constraints and 4 sources stay pinned.', 'Compacted 61k to 9k', [
+      { title: 'Left out', lines: ['all before message 24, but for your words'] },
+      { title: 'Findings', lines: ['Graph indexes answer fastest and need the most memory. [S1] [S2]'] },
+      { title: 'Kept', lines: ['1 message of yours, word for word'] },
+      { title: 'Pinned sources', lines: ['S1 Graph indexes', 'S2 Flat quantization'] },
+    ])
     .action({ tool: 'write_file', brief: 'index.html', outcome: '21 KB written', effect: 'workspace', latency_ms: 7 })
     .splice('The app was killed at 20:33. Nothing was repeated, one model request was made again.')
     .answer('The page stands. Before the check I’d like to tell the lab that a draft is up.')

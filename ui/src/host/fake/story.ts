@@ -1,4 +1,4 @@
-import type { AcceptanceState, ActionRow, ArtifactLine, Check, CheckName, Claim, CriterionResult, Decision, Digest, Knot, KnotShape, PlanItem, Row, RowContent, RuleLine, RunHead, RunLine, RunState, RunView, SaidLine, SideState, SourceLine } from '../bindings';
+import type { AcceptanceState, ActionRow, ArtifactLine, Check, CheckName, Claim, CriterionResult, Decision, Digest, Knot, KnotShape, Listed, PlanItem, Row, RowContent, RuleLine, RunHead, RunLine, RunState, RunView, SaidLine, SideState, SourceLine } from '../bindings';
 import { RUN_STATES } from '$shared/states';
 
 /** The present of every scene, so that pictures and tests don't depend on the clock. */
@@ -50,6 +50,7 @@ export class Story {
       warned: [],
       reached: null,
       plan: [],
+      notes: [],
       context: [],
       window_tokens: 32_768,
       sources: [],
@@ -137,8 +138,8 @@ export class Story {
     return this.row({ kind: 'splice', text }, { shape: 'splice', tone: 'bad', label: 'Spliced', detail: text });
   }
 
-  compacted(text: string, label: string): this {
-    return this.row({ kind: 'compacted', text }, { shape: 'square', tone: 'plain', label, detail: 'constraints and sources kept' });
+  compacted(text: string, label: string, details: Listed[] = []): this {
+    return this.row({ kind: 'compacted', text, details }, { shape: 'square', tone: 'plain', label, detail: 'constraints and sources kept' });
   }
 
   notice(text: string): this {

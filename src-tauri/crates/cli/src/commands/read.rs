@@ -2,6 +2,7 @@
 
 use longrein_app::{Longrein, RequestView};
 use longrein_core::view::View;
+use longrein_protocol::event::Fragment;
 use longrein_protocol::view::{RunLine, RunState};
 use longrein_protocol::{Body, RunId};
 use longrein_runtime::history;
@@ -232,10 +233,7 @@ async fn show_request(
         screen.bytes(&request.sealed.bytes)?;
     } else if screen.is_json() {
         let body: serde_json::Value = serde_json::from_slice(&request.sealed.bytes)?;
-        let parts = request
-            .fragments
-            .iter()
-            .map(|fragment| json!({"section": fragment.part.name(), "bytes": fragment.body.len()}));
+        let parts = request.fragments.iter().map(part);
         screen.json(&json!({
             "request": number,
             "model": request.requested.model,
@@ -256,6 +254,16 @@ async fn show_request(
         format!("What the log rebuilds of request {number} is not what was sent."),
         "See what is damaged with: longrein log check",
     ))
+}
+
+/// What a piece of a request is, whose words it has, and whether they may be believed.
+fn part(fragment: &Fragment) -> serde_json::Value {
+    json!({
+        "section": fragment.part.name(),
+        "bytes": fragment.body.len(),
+        "origin": fragment.origin,
+        "trust": fragment.trust,
+    })
 }
 
 async fn tell_request(

@@ -1,7 +1,7 @@
 //! A row of the story as lines.
 
 use longrein_protocol::view::{
-    AcceptanceState, ActionRow, ActionState, Row, RowContent, RuleLine, SaidLine,
+    AcceptanceState, ActionRow, ActionState, Listed, Row, RowContent, RuleLine, SaidLine,
     ServerQuestionLine, ServerQuestionState, SideState,
 };
 
@@ -42,7 +42,7 @@ pub fn lines_of(row: &Row) -> Vec<Line> {
         RowContent::Side { .. } => side(row),
         RowContent::Splice { text } => one(Tone::Accent, format!("resumed · {}", brief(text))),
         RowContent::Files { text, left_out } => files(&step, text, left_out),
-        RowContent::Compacted { text } => one(Tone::Quiet, brief(text)),
+        RowContent::Compacted { text, details } => compacted(text, details),
         RowContent::ModelTrouble { text, retrying } => {
             let then = if *retrying { " · trying again" } else { "" };
             one(Tone::Bad, format!("{step}{}{then}", text::plain(text)))
@@ -61,6 +61,17 @@ fn notes(step: &str, text: &str) -> Vec<Line> {
     let said = text.lines().map(|line| text::brief(line, NOTE_LIMIT));
     let lines = said.map(|line| Line::new(Tone::Quiet, format!("{step}note · {line}")));
     lines.collect()
+}
+
+/// What was left out and what is kept, each in a line.
+fn compacted(text: &str, details: &[Listed]) -> Vec<Line> {
+    let mut lines = vec![Line::new(Tone::Quiet, text::plain(text))];
+    lines.extend(details.iter().map(|part| {
+        let said = part.lines.join(" · ");
+        let line = format!("  {}: {said}", part.title.to_lowercase());
+        Line::new(Tone::Quiet, text::brief(&line, NOTE_LIMIT))
+    }));
+    lines
 }
 
 fn files(step: &str, text: &str, left_out: &str) -> Vec<Line> {

@@ -100,6 +100,8 @@ pub(super) const SANDBOX: &[Key] = &[
 /// `[context]`
 pub(super) const CONTEXT: &[Key] = &[
     Key::new("compact_at", "compact_at = 0.75"),
+    Key::new("summaries", "summaries = true"),
+    Key::new("summary_model", "summary_model = \"local/any\""),
     Key::new("offload_above_tokens", "offload_above_tokens = 4000"),
     Key::new("server_tools", "server_tools = 8"),
     Key::new("server_tool_tokens", "server_tool_tokens = 3000"),
@@ -221,6 +223,8 @@ pub(super) const PLACES: &[(&str, &str)] = &[
     ("preload", "[tools]"),
     ("folders", "[library]"),
     ("compact_at", "[context]"),
+    ("summaries", "[context]"),
+    ("summary_model", "[context]"),
     ("offload_above_tokens", "[context]"),
     ("image", "[sandbox]"),
     ("memory", "[sandbox]"),

@@ -30,7 +30,7 @@ pub(super) fn read(
         skills: skills(reader, root),
         library: library(reader, root),
         sandbox: Box::new(sandbox::read(reader, root, &grants)),
-        context: context(reader, root),
+        context: Box::new(context(reader, root)),
         budget: Box::new(budget(reader, root)),
         stages: stages::read(reader, root, &grants),
         done_when: criteria::read(reader, root, &grants),
@@ -101,7 +101,7 @@ fn model(reader: &mut Reader<'_>, root: Fields<'_>) -> ModelChoice {
         return model;
     };
     if let Some(names) = reader.texts(fields, "use") {
-        model.use_ = model_names(reader, names);
+        model.use_ = model_names(reader, names, "model.use");
     }
     let output = reader.whole(fields, "max_output_tokens", &keys::MAX_OUTPUT_TOKENS);
     let window = reader.whole(fields, "window_tokens", &keys::WINDOW_TOKENS);
@@ -128,12 +128,12 @@ fn model(reader: &mut Reader<'_>, root: Fields<'_>) -> ModelChoice {
     model
 }
 
-fn model_names(reader: &mut Reader<'_>, names: Vec<At<String>>) -> Vec<String> {
+fn model_names(reader: &mut Reader<'_>, names: Vec<At<String>>, key: &str) -> Vec<String> {
     for name in &names {
         if !is_model_name(&name.value) {
             let message = format!("“{}” is not the name of a model.", name.value);
             let remedy = "Write provider/model, as in use = [\"local/any\"].";
-            reader.error(&name.span, "model.use", message, remedy);
+            reader.error(&name.span, key, message, remedy);
         }
     }
     names.into_iter().map(|name| name.value).collect()
@@ -215,6 +215,13 @@ fn context(reader: &mut Reader<'_>, root: Fields<'_>) -> ContextLimits {
     };
     if let Some(share) = reader.number(fields, "compact_at", &keys::COMPACT_AT) {
         context.compact_at = share;
+    }
+    if let Some(summaries) = reader.flag(fields, "summaries") {
+        context.summaries = summaries;
+    }
+    if let Some(model) = reader.text(fields, "summary_model") {
+        let mut names = model_names(reader, vec![model], "context.summary_model");
+        context.summary_model = names.pop();
     }
     if let Some(tokens) = reader.whole(fields, "offload_above_tokens", &keys::OFFLOAD_ABOVE_TOKENS)
     {

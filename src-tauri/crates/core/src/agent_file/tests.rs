@@ -63,6 +63,8 @@ folders = ["~/Papers", "/srv/notes with a very long name, to make the list longe
 
 [context]
 compact_at = 0.5
+summaries = false
+summary_model = "local/small"
 offload_above_tokens = 500
 
 [budget]

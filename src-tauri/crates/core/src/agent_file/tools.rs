@@ -18,6 +18,7 @@ const READING: &[&str] = &[
     "web_fetch",
     "read_source",
     "read_result",
+    "recall",
 ];
 
 /// Built-in tools that change the workspace or the run.
@@ -25,6 +26,7 @@ const CHANGING: &[&str] = &[
     "write_file",
     "edit_file",
     "update_plan",
+    "pin_note",
     "load_skill",
     "publish_artifact",
     "run_command",

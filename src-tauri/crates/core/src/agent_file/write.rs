@@ -51,6 +51,10 @@ pub(super) fn to_toml(spec: &AgentSpec) -> String {
     }
     file.table("context");
     file.line("compact_at", &fraction(spec.context.compact_at));
+    if !spec.context.summaries {
+        file.line("summaries", "false");
+    }
+    file.optional_text("summary_model", spec.context.summary_model.as_ref());
     file.line(
         "offload_above_tokens",
         &number(spec.context.offload_above_tokens),

@@ -8,15 +8,13 @@ use std::sync::Arc;
 use longrein_protocol::block::{Block, Origin, Trust};
 use longrein_protocol::media::{MEDIA_ITEMS_PER_REQUEST, MEDIA_REQUEST_BYTES};
 use longrein_protocol::tool::wire_name;
-use longrein_protocol::{ActionId, BlobHash, Body, Media, ToolErrorClass};
+use longrein_protocol::{ActionId, Body, Media};
 
-use super::Known;
 use super::below::Below;
+use super::bodies::class_name;
+use super::{Known, Label};
 use crate::dialect::{Attached, Dialect, Message, Said, Speaker};
 use crate::run::{ActionResult, Item, Run, STAGE_CALL, Words};
-
-/// Digits of a fence's name.
-const FENCE_DIGITS: usize = 12;
 
 /// What stands for the result of a call that has none.
 const NO_RESULT: &str =
@@ -86,7 +84,7 @@ impl<'a> Laying<'a> {
 
     /// The messages of the items from number `from` on. What an earlier request held began and
     /// ended with whole steps.
-    pub fn messages(&self, from: u32) -> Vec<Message> {
+    pub fn messages(&self, from: u32) -> Vec<(Message, Label)> {
         let items: Vec<(u32, &Item)> = self
             .run
             .conversation
@@ -113,11 +111,12 @@ impl<'a> Laying<'a> {
         messages
     }
 
-    fn step(&self, blocks: &[Block], step: Step<'_>, messages: &mut Vec<Message>) {
+    fn step(&self, blocks: &[Block], step: Step<'_>, messages: &mut Vec<(Message, Label)>) {
         let said = self.said(blocks);
         let calls: Vec<(String, String)> = said.iter().filter_map(call_of).collect();
         if !said.is_empty() {
-            messages.push(Message::Assistant { blocks: said });
+            let said = Message::Assistant { blocks: said };
+            messages.push((said, Label::said(self.run)));
         }
         let mut results: HashMap<&str, VecDeque<_>> = HashMap::new();
         for (number, action, call, tool, result) in step.results {
@@ -129,20 +128,25 @@ impl<'a> Laying<'a> {
             let found = results.get_mut(own).and_then(VecDeque::pop_front);
             messages.push(match found {
                 Some((number, action, _, result)) => {
-                    self.result(number, action, (id, name), result, &mut below)
+                    let label = Label::result(result);
+                    let call = (id, name);
+                    (self.result(number, action, call, result, &mut below), label)
                 }
-                None => Message::Result {
-                    call: id,
-                    name,
-                    text: NO_RESULT.to_owned(),
-                    media: Vec::new(),
-                    failed: true,
-                },
+                None => {
+                    let none = Message::Result {
+                        call: id,
+                        name,
+                        text: NO_RESULT.to_owned(),
+                        media: Vec::new(),
+                        failed: true,
+                    };
+                    (none, Label::harness())
+                }
             });
         }
         messages.extend(below.message());
         // In the order in which they came: what belongs to no call here, and what stands beside.
-        let mut late: Vec<(u32, Message)> = Vec::new();
+        let mut late: Vec<(u32, Message, Label)> = Vec::new();
         for (call, results) in results {
             for (number, action, tool, result) in results {
                 let text = self.result_text(action, result, &[]);
@@ -150,13 +154,20 @@ impl<'a> Laying<'a> {
                     true => "The helpers of the stage report".to_owned(),
                     false => format!("{tool} returned, for a call that is no longer here"),
                 };
-                late.push((number, Message::user(format!("[harness] {how}:\n{text}"))));
+                let message = Message::user(format!("[harness] {how}:\n{text}"));
+                late.push((number, message, Label::result(result)));
             }
         }
-        let others = step.others.into_iter();
-        late.extend(others.map(|(number, item)| (number, self.words(number, item))));
-        late.sort_by_key(|(number, _)| *number);
-        messages.extend(late.into_iter().map(|(_, message)| message));
+        for (number, item) in step.others {
+            let label = match item {
+                Item::Person(_) => Label::person(),
+                _ => Label::harness(),
+            };
+            late.push((number, self.words(number, item), label));
+        }
+        late.sort_by_key(|(number, ..)| *number);
+        let late = late.into_iter();
+        messages.extend(late.map(|(_, message, label)| (message, label)));
     }
 
     fn said(&self, blocks: &[Block]) -> Vec<Said> {
@@ -225,6 +236,7 @@ impl<'a> Laying<'a> {
                 Way::Below(sent) => {
                     let words = item.in_words();
                     notes.push(format!("[{words}: shown after the results]"));
+                    below.label(Label::result(result));
                     match self.attached(place, sent) {
                         Ok(attached) => below.add(attached, format!("{words}, of {name} ({call})")),
                         Err(why) => below.say(self.note(item, why)),
@@ -335,9 +347,7 @@ impl<'a> Laying<'a> {
             .as_deref()
             .map(|place| format!(" at=\"{}\"", place.replace(['"', '\n', '<', '>'], " ")))
             .unwrap_or_default();
-        // The fence's name is made of the action's id, which is chance that no tool and no text
-        // knows beforehand, so the text can't close it.
-        let fence = &BlobHash::of(action.0.as_bytes()).to_string()[..FENCE_DIGITS];
+        let fence = super::fence(action);
         format!(
             "{error}<untrusted id=\"{fence}\" from=\"{tool}\"{place}>\n{text}\n</untrusted id=\"{fence}\">"
         )
@@ -438,39 +448,6 @@ fn call_of(said: &Said) -> Option<(String, String)> {
         Said::ToolUse { id, name, .. } => Some((id.clone(), wire_name(name))),
         Said::Text { .. } | Said::Thinking { .. } => None,
     }
-}
-
-fn class_name(class: ToolErrorClass) -> &'static str {
-    use ToolErrorClass as Class;
-    match class {
-        Class::InvalidArguments => "invalid_arguments",
-        Class::NotPermitted => "not_permitted",
-        Class::NotFound => "not_found",
-        Class::Conflict => "conflict",
-        Class::Temporary => "temporary",
-        Class::Failed => "failed",
-        Class::Cancelled => "cancelled",
-    }
-}
-
-/// The texts that the messages of an item are made of.
-pub(super) fn bodies(item: &Item) -> Vec<&Body> {
-    let mut bodies = match item {
-        Item::Person(words) => vec![&words.body],
-        Item::Notice(body) => vec![body],
-        Item::Result { result, .. } => vec![&result.body],
-        Item::Assistant(blocks) => blocks.iter().flat_map(block_bodies).collect(),
-    };
-    bodies.extend(item.media().iter().filter_map(|media| media.text.as_ref()));
-    bodies
-}
-
-fn block_bodies(block: &Block) -> Vec<&Body> {
-    let (text, raw) = match block {
-        Block::Text { text, raw } | Block::Thinking { text, raw } => (text, raw),
-        Block::ToolUse { arguments, raw, .. } => (arguments, raw),
-    };
-    std::iter::once(text).chain(raw.as_ref()).collect()
 }
 
 /// Base64 of an item's bytes, looked up.

@@ -40,6 +40,8 @@ pub use standing::narrowed;
 pub const ALWAYS_GRANTED: &[&str] = &[
     "update_plan",
     READ_RESULT,
+    "pin_note",
+    "recall",
     "read_source",
     "load_skill",
     "find_tools",

@@ -243,6 +243,7 @@ impl Run {
             latency_ms: finished.latency_ms,
         };
         self.skill_shown(&finished.action, &result.body);
+        self.keep_receipt(finished);
         if self
             .action(&finished.action)
             .is_some_and(|action| action.tool == FINISH)
@@ -258,10 +259,11 @@ impl Run {
             None => "Its status tool says",
         };
         let (text, error) = match reconciled.verdict {
-            Verdict::Happened => (
-                format!("{who} that this action happened. Its result is not known."),
-                None,
-            ),
+            Verdict::Happened => {
+                self.keep_word_of(&reconciled.action);
+                let text = format!("{who} that this action happened. Its result is not known.");
+                (text, None)
+            }
             Verdict::NotHappened => (
                 format!("{who} that this action did not happen."),
                 Some(ToolErrorClass::Failed),

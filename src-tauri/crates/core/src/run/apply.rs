@@ -5,8 +5,7 @@ use longrein_protocol::block::{Block, StopReason};
 use longrein_protocol::event::{
     AcceptanceResolved, ArtifactPublished, ContextCompiled, Event, ModelFailed, ModelRequested,
     ModelResponded, Outcome, Payload, PolicyChanged, ResumeReason, RunCreated, RunFinished,
-    RunHandedOff, RunResumed, SideRequested, SourceCaptured, ToolsRevealed, TurnStarted,
-    VerificationFinished,
+    RunHandedOff, RunResumed, SourceCaptured, ToolsRevealed, TurnStarted, VerificationFinished,
 };
 use longrein_protocol::gate::Actor;
 use longrein_protocol::source::SourceRecord;
@@ -16,7 +15,7 @@ use longrein_protocol::{Millis, ToolErrorClass, ToolSpec};
 use super::actions::harness_result;
 use super::{
     Acceptance, ActionStage, Artifact, BYTES_PER_TOKEN, Item, Patience, PendingCall, Phase,
-    Request, Reserve, Run, Words, fragment_weight,
+    Request, Reserve, Run, Summaries, Words, fragment_weight,
 };
 
 impl Run {
@@ -75,6 +74,10 @@ impl Run {
             Payload::PolicyChanged(changed) => self.policy_changed(changed),
             Payload::StageEntered(entered) => self.stage_entered(entered),
             Payload::PlanUpdated(plan) => self.planned(&plan.items),
+            Payload::NotePinned(pinned) => self.note_pinned(&pinned.note),
+            Payload::NoteUnpinned(unpinned) => {
+                self.pins.retain(|note| note.number != unpinned.number);
+            }
             Payload::SourceCaptured(source) => self.captured(source),
             Payload::SkillLoaded(loaded) => self.skill_loaded(loaded),
             Payload::ArtifactPublished(artifact) => self.published(artifact),
@@ -88,12 +91,8 @@ impl Run {
             }
             Payload::AcceptanceResolved(resolved) => self.accepted(resolved),
             Payload::SideRequested(requested) => self.side_requested(requested),
-            Payload::SideResponded(responded) => {
-                self.settle_side();
-                self.spend(responded.usage, responded.latency_ms);
-            }
-            Payload::SideFailed(failed) if failed.cost_unknown => self.side = None,
-            Payload::SideFailed(_) => self.settle_side(),
+            Payload::SideResponded(responded) => self.side_responded(responded),
+            Payload::SideFailed(failed) => self.side_failed(event.at, failed),
             _ => self.apply_to_action(event),
         }
     }
@@ -196,7 +195,7 @@ impl Run {
             ref other => other.clone(),
         };
         self.checking = false;
-        self.side = None;
+        self.lose_side();
         for action in &mut self.actions {
             // A delegation is not started again: its children are taken up where they stand.
             let delegates = self.children.iter().any(|child| child.action == action.id);
@@ -233,6 +232,7 @@ impl Run {
             self.title.clone_from(&turn.title);
         }
         self.turns += 1;
+        self.summaries = Summaries::default();
         self.close_open("Not done: the person went on with a new input.");
         self.leave_helpers();
         self.phase = Phase::Going;
@@ -290,26 +290,11 @@ impl Run {
         self.release(reserved);
     }
 
-    fn side_requested(&mut self, requested: &SideRequested) {
-        let reserve = Reserve {
-            tokens_in: requested.reserved_in,
-            tokens_out: requested.reserved_out,
-            money_micro: requested.reserved_micro,
-        };
-        self.hold(reserve);
-        self.side = Some(reserve);
-    }
-
-    fn settle_side(&mut self) {
-        if let Some(reserve) = self.side.take() {
-            self.release(reserve);
-        }
-    }
-
     fn responded(&mut self, responded: &ModelResponded) {
         self.settle();
         self.request = Request::None;
         self.accepted_items = self.compiled_items;
+        self.summaries = Summaries::default();
         self.checked = false;
         let usage = responded.usage;
         self.spend(usage, responded.latency_ms);

@@ -58,17 +58,18 @@ impl Run {
 
     /// What a request of so many bytes, media by its weight, holds in reserve until it is settled.
     pub fn reserve(&self, bytes: usize, tokens_out: u32) -> Reserve {
+        self.reserve_at(bytes, tokens_out, None)
+    }
+
+    /// The same at another price than that of the run's model, where one is given.
+    pub fn reserve_at(&self, bytes: usize, tokens_out: u32, price: Option<Price>) -> Reserve {
         let tokens_in = self.estimate_at_most(bytes);
+        let price = price.or(self.price());
         Reserve {
             tokens_in,
             tokens_out,
-            money_micro: self.cost(tokens_in, 0, tokens_out),
+            money_micro: price.map_or(0, |price| price.of(tokens_in, 0, tokens_out)),
         }
-    }
-
-    fn cost(&self, input: u32, cached: u32, output: u32) -> u64 {
-        self.price()
-            .map_or(0, |price| price.of(input, cached, output))
     }
 
     /// The most tokens that the next response may have; 0 when nothing is left.
@@ -260,13 +261,18 @@ impl Run {
 
     /// Counts what a request used: the cost as the provider says, else by the price.
     pub(super) fn spend(&mut self, usage: Usage, latency_ms: u32) {
+        self.spend_at(usage, latency_ms, None);
+    }
+
+    /// The same at another price than that of the run's model, where one is given.
+    pub(super) fn spend_at(&mut self, usage: Usage, latency_ms: u32, price: Option<Price>) {
         let used = &mut self.used;
         used.tokens_in = used.tokens_in.saturating_add(usage.input);
         used.tokens_out = used.tokens_out.saturating_add(usage.output);
         used.working_ms = used.working_ms.saturating_add(latency_ms);
-        let cost = usage
-            .cost_micro
-            .unwrap_or_else(|| self.cost(usage.input, usage.cached, usage.output));
+        let price = price.or(self.price());
+        let of = |price: Price| price.of(usage.input, usage.cached, usage.output);
+        let cost = usage.cost_micro.unwrap_or_else(|| price.map_or(0, of));
         self.cost_estimated |= usage.cost_micro.is_none() && cost > 0;
         self.used.money_micro = self.used.money_micro.saturating_add(cost);
     }

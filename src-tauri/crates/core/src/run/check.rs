@@ -114,7 +114,7 @@ impl Run {
             Payload::LoopDetected(_) | Payload::BudgetExceeded(_) | Payload::BudgetWarned(_) => {
                 going
             }
-            Payload::PlanUpdated(_) => going,
+            Payload::PlanUpdated(_) | Payload::NotePinned(_) | Payload::NoteUnpinned(_) => going,
             Payload::StageEntered(entered) => {
                 let follows = entered.stage == self.stage_number + 1;
                 going && follows && entered.stage as usize <= self.stages().len()

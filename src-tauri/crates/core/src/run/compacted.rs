@@ -5,6 +5,7 @@ use longrein_protocol::event::ContextCompacted;
 use longrein_protocol::view::KnotShape;
 
 use super::{Item, Request, Run};
+use crate::compile;
 
 impl Run {
     pub(super) fn compacted(&mut self, compacted: &ContextCompacted) {
@@ -33,7 +34,7 @@ impl Run {
                         "[{bytes} bytes; read_result with \"result\": \"{action}\" shows any part]"
                     ),
                     Body::Text(text) => format!(
-                        "[{} bytes, kept in the log as the result of {action}]",
+                        "[{} bytes, kept in the log as the result of {action}; recall finds words in it]",
                         text.len()
                     ),
                 };
@@ -44,10 +45,18 @@ impl Run {
             }
         }
         self.pin_skills(&gone);
-        let pinned = self.pinned_skill_bytes();
-        self.conversation.weigh(pinned);
+        if let Some(summary) = &compacted.summary {
+            self.summary = Some(summary.clone());
+        }
+        self.weigh();
         self.front_changed = true;
         self.request = Request::None;
         self.knot(KnotShape::Square);
+    }
+
+    /// Counts the bytes of the conversation anew, with what is laid before it.
+    pub(super) fn weigh(&mut self) {
+        let pinned = self.pinned_skill_bytes() + compile::pinned_bytes(self);
+        self.conversation.weigh(pinned);
     }
 }

@@ -5,7 +5,7 @@ use longrein_protocol::gate::Scope;
 use longrein_protocol::view::KnotShape;
 use longrein_protocol::{Event, RunId};
 
-use super::{Acceptance, Phase, Request, Reserve, Run};
+use super::{Acceptance, Phase, Request, Reserve, Run, Summaries};
 
 /// The events of a run up to and with `seq`, as those of a new run.
 pub fn copied(events: impl IntoIterator<Item = Event>, seq: u32, run: RunId) -> Vec<Event> {
@@ -21,6 +21,7 @@ impl Run {
         self.release(self.unsettled);
         self.unsettled = Reserve::default();
         self.side = None;
+        self.summaries = Summaries::default();
         self.close_open("Not carried into this fork: the original run keeps it.");
         self.end_jobs("the original run keeps it");
         self.request = Request::None;

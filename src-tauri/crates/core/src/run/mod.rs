@@ -17,19 +17,21 @@ mod next;
 mod offload;
 mod parts;
 mod programs;
+mod receipts;
 mod recovery;
 mod skills;
 mod stages;
 mod stopping;
+mod summaries;
 mod switch;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use longrein_protocol::agent::AgentSpec;
 use longrein_protocol::block::StopReason;
-use longrein_protocol::event::{Fragment, Limit, Limits, RunCreated};
+use longrein_protocol::event::{Fragment, Limit, Limits, Price, RunCreated, Summary};
 use longrein_protocol::gate::StandingRule;
-use longrein_protocol::source::{CriterionResult, PlanItem, SourceRecord};
+use longrein_protocol::source::{CriterionResult, Note, PlanItem, SourceRecord};
 use longrein_protocol::tool::IndexLine;
 use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, BlobHash, Media, Millis, RunId, ToolSpec};
@@ -42,10 +44,13 @@ pub use line::DEMO_PROVIDER;
 pub use next::{ASK_PERSON, DELEGATE, FINISH, Next, WaitsFor};
 pub use offload::{KeptResult, TooLong};
 pub use parts::*;
+pub(crate) use receipts::one_line;
+pub use receipts::{NOTES_LIMIT, RECEIPTS_LIMIT, Receipt, Receipts};
 pub use recovery::{LOST_ATTEMPTS, QUERY_ATTEMPTS, REATTACH_ATTEMPTS, REPLAYS, StartWay};
 pub use skills::LoadedSkill;
 pub use stages::{STAGE_CALL, Sharing};
 pub use stopping::{DENIALS_LIMIT, LOOP_CYCLE, LOOP_CYCLE_TIMES, LOOP_LIMIT, LOOP_WARNING};
+pub use summaries::{SUMMARY_ATTEMPTS, Summaries};
 
 /// How often a request fails before the run is handed off.
 pub const REQUEST_ATTEMPTS: u32 = 8;
@@ -100,6 +105,14 @@ pub struct Run {
     pub output_reserved: u32,
     /// What the side request in flight holds in reserve.
     pub side: Option<Reserve>,
+    /// What its model's tokens cost, where that is another model than the run's.
+    pub side_price: Option<Price>,
+    /// The summaries that were asked for since the model last answered.
+    pub summaries: Summaries,
+    /// What stands in the place of what was left out of the conversation.
+    pub summary: Option<Box<Summary>>,
+    /// What changed something, newest last.
+    pub receipts: Receipts,
     /// Reservations that count against the budget and were never settled, because the request is
     /// in flight or was lost: what it used is not known.
     pub unsettled: Reserve,
@@ -137,6 +150,10 @@ pub struct Run {
     pub helpers: Sharing,
     /// The plan.
     pub plan: Vec<PlanItem>,
+    /// What the model keeps in its view, oldest first.
+    pub pins: Vec<Note>,
+    /// How many notes there ever were.
+    pub pins_made: u32,
     /// Sources, in the order of their ids.
     pub sources: Vec<SourceRecord>,
     /// Results of more than a few lines, which can be read on in, in their order.

@@ -9,7 +9,7 @@ use longrein_protocol::tool::Effect;
 use longrein_protocol::{ActionId, Body, Media, Millis};
 
 use super::{Action, ActionStage, Pause, PendingCall, Phase, Request, Run, StartWay, TooLong};
-use crate::compact;
+use crate::compact::{self, Owed};
 
 /// What is owed.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,6 +25,11 @@ pub enum Next {
     },
     /// The model has to be shown what these results are made of, in their place: they are too long.
     Offload(Vec<TooLong>),
+    /// The items before this one have to be summarised, before they are taken out.
+    Summarise {
+        /// Counted over the whole run.
+        before: u32,
+    },
     /// The first of these calls has to become an action, or be rejected.
     Propose(PendingCall),
     /// The gate has to decide an action.
@@ -73,6 +78,8 @@ pub enum WaitsFor {
     Actions,
     /// The check of the criteria.
     Checks,
+    /// The summary of what is to be taken out.
+    Summary,
     /// A person's answer.
     Person,
 }
@@ -128,9 +135,12 @@ impl Run {
     }
 
     fn next_of_request(&self, now: Millis) -> Next {
+        if self.summaries.before.is_some() {
+            return Next::Wait(WaitsFor::Summary);
+        }
         match &self.request {
             Request::None | Request::Compiled if self.tools_owed => Next::Reveal,
-            Request::None | Request::Compiled => self.new_request(),
+            Request::None | Request::Compiled => self.new_request(now),
             Request::InFlight { .. } => Next::Wait(WaitsFor::Model),
             Request::Lost => Next::Append(vec![ModelAbandoned {}.into()]),
             Request::Failed {
@@ -147,12 +157,12 @@ impl Run {
             Request::Failed {
                 class: ModelErrorClass::ContextTooLong,
                 ..
-            } => match compact::harder(self) {
-                Some(compacted) => Next::Append(vec![compacted.into()]),
+            } => match self.next_of_room(now) {
                 // What was just shown may be what is too long.
-                None => self
+                Err(NoRoom) => self
                     .next_of_refused_media()
                     .unwrap_or_else(|| self.context_full()),
+                Ok(next) => next.unwrap_or(Next::Request { attempt: 1 }),
             },
             Request::Failed {
                 class,
@@ -178,7 +188,7 @@ impl Run {
         }
     }
 
-    fn new_request(&self) -> Next {
+    fn new_request(&self, now: Millis) -> Next {
         let too_long = self.too_long();
         if !too_long.is_empty() {
             return Next::Offload(too_long);
@@ -189,15 +199,25 @@ impl Run {
         if let Some(warned) = self.budget_warning() {
             return Next::Append(vec![warned.into()]);
         }
-        if compact::is_due(self) {
-            match compact::down_to_half(self) {
-                Some(compacted) => return Next::Append(vec![compacted.into()]),
-                None if compact::is_full(self) => return self.context_full(),
-                // Media that is too much all the same is noted where the request is put together.
-                None => {}
-            }
+        match self.next_of_room(now) {
+            Ok(next) => next.unwrap_or(Next::Request { attempt: 1 }),
+            Err(NoRoom) => self.context_full(),
         }
-        Next::Request { attempt: 1 }
+    }
+
+    /// What is owed before a request has room; `None` where it has.
+    fn next_of_room(&self, now: Millis) -> Result<Option<Next>, NoRoom> {
+        Ok(match compact::owed(self) {
+            Owed::Nothing => None,
+            Owed::Compaction(compacted) => Some(Next::Append(vec![(*compacted).into()])),
+            Owed::Summary { before } => match self.summaries.retry {
+                Some(pause) if !pause.is_over(now) => {
+                    Some(Next::Wait(WaitsFor::Retry(pause.until)))
+                }
+                _ => Some(Next::Summarise { before }),
+            },
+            Owed::Full => return Err(NoRoom),
+        })
     }
 
     fn next_of_actions(&self, now: Millis) -> Next {
@@ -341,7 +361,12 @@ impl Run {
     }
 
     fn context_full(&self) -> Next {
-        self.hand_off(
+        Next::Append(vec![self.no_room()])
+    }
+
+    /// Hands the run off because its next request can't be made to fit.
+    pub fn no_room(&self) -> Payload {
+        self.handoff(
             HandoffReason::ContextFull,
             "The request no longer fits the model's window, even after older parts were taken out."
                 .to_owned(),
@@ -349,6 +374,9 @@ impl Run {
         )
     }
 }
+
+/// Nothing more can be taken out of the conversation, and there is no room.
+struct NoRoom;
 
 /// What stands before an action among those that it has to wait for.
 #[derive(Default)]

@@ -56,8 +56,7 @@ impl Run {
                 Block::Thinking { .. } => false,
             });
         }
-        let pinned = self.pinned_skill_bytes();
-        self.conversation.weigh(pinned);
+        self.weigh();
     }
 
     /// What one model refused, another may take.

@@ -129,6 +129,8 @@ pub(super) fn waiting(label: &str, detail: &str) -> Knot {
 pub(super) fn title(row: &ActionRow) -> String {
     let verb = match row.tool.as_str() {
         "update_plan" => "Plan:",
+        "pin_note" => "Pin a note:",
+        "recall" => "Recall",
         "search_library" => "Search",
         "read_source" => "Read on in",
         "read_file" => "Read",

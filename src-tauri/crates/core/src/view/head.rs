@@ -62,6 +62,7 @@ impl View {
                 .reached
                 .filter(|_| handed_off == Some(HandoffReason::Budget)),
             plan: run.plan.clone(),
+            notes: run.pins.clone(),
             context: context_parts(run),
             window_tokens: run.window_tokens(),
             stages: run.stage_lines(),

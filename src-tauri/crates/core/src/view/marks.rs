@@ -168,7 +168,14 @@ impl View {
         content: &Content<'_>,
     ) -> Vec<String> {
         let text = content(&responded.text);
-        self.close_side(SideState::Answered, &text, Some(responded.latency_ms))
+        let took = Some(responded.latency_ms);
+        match responded.unusable.as_str() {
+            "" => self.close_side(SideState::Answered, &text, took),
+            why => {
+                let text = format!("Not used: {why}.\n{text}");
+                self.close_side(SideState::Failed, text.trim_end(), took)
+            }
+        }
     }
 
     pub(super) fn side_failed(&mut self, failed: &SideFailed) -> Vec<String> {

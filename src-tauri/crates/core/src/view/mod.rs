@@ -5,6 +5,7 @@
 mod actions;
 mod card;
 mod children;
+mod compacted;
 mod files;
 mod head;
 mod marks;

@@ -4,9 +4,8 @@
 use longrein_protocol::Body;
 use longrein_protocol::block::Block;
 use longrein_protocol::event::{
-    ContextCompacted, Digest, Event, MediaReduced, ModelFailed, ModelResponded, ModelSwitched,
-    Payload, ResumeReason, RunFinished, RunForked, RunHandedOff, RunResumed, StageEntered,
-    VerificationFinished,
+    Digest, Event, MediaReduced, ModelFailed, ModelResponded, ModelSwitched, Payload, ResumeReason,
+    RunFinished, RunForked, RunHandedOff, RunResumed, StageEntered, VerificationFinished,
 };
 use longrein_protocol::tool::Effect;
 use longrein_protocol::view::{Knot, KnotShape, KnotTone, Row, RowContent, RunState};
@@ -80,7 +79,6 @@ impl View {
             Payload::SourceCaptured(captured) => self.captured(captured),
             Payload::SnapshotTaken(taken) => self.files_changed(event, taken),
             Payload::StageEntered(entered) => self.stage_entered(event, entered),
-            // The panel shows these.
             Payload::RunCreated(_) | Payload::PlanUpdated(_) | Payload::ToolsFound(_) => Vec::new(),
             Payload::ArtifactPublished(_) | Payload::ContextCompiled(_) => Vec::new(),
             Payload::ToolsRevealed(revealed) => self.noted(event, &revealed.notes),
@@ -89,6 +87,7 @@ impl View {
             // A splice says it, or the notice or the handoff that follows.
             Payload::ModelAbandoned(_) | Payload::LoopDetected(_) => Vec::new(),
             Payload::BudgetExceeded(_) => Vec::new(),
+            Payload::NotePinned(_) | Payload::NoteUnpinned(_) => Vec::new(),
             // The end of the run, the person's next words or the action's card say it.
             Payload::TurnFinished(_) | Payload::SkillLoaded(_) => Vec::new(),
         }
@@ -209,24 +208,6 @@ impl View {
             detail,
         );
         self.plain(event, content, Some(knot))
-    }
-
-    fn compacted(&mut self, event: &Event, compacted: &ContextCompacted) -> Vec<String> {
-        let text = format!(
-            "Older parts left the request: {} → {} tokens. The log keeps them.",
-            compacted.tokens_before, compacted.tokens_after
-        );
-        let label = format!(
-            "Compacted {} → {}",
-            compacted.tokens_before, compacted.tokens_after
-        );
-        let knot = new_knot(
-            KnotShape::Square,
-            KnotTone::Plain,
-            &label,
-            "nothing left the log",
-        );
-        self.plain(event, RowContent::Compacted { text }, Some(knot))
     }
 
     fn verified(&mut self, event: &Event, finished: &VerificationFinished) -> Vec<String> {

@@ -198,6 +198,7 @@ pub fn network(request: &NetworkRequest) -> String {
 pub fn purpose(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Judge => "A judge is asked about a criterion",
+        Purpose::Summary => "A model sums up the older part",
     }
 }
 

@@ -13,6 +13,7 @@ pub fn owed(run: &Run, now: i64) -> String {
             format!("append {}", names.join(", "))
         }
         Next::Reveal => "reveal".to_owned(),
+        Next::Summarise { before } => format!("sum up before {before}"),
         Next::Request { attempt } => format!("request, attempt {attempt}"),
         Next::Propose(call) => format!("propose {}", call.call),
         Next::Decide(action) => format!("decide {action}"),

@@ -1,8 +1,10 @@
 //! What stands between the cards and in the panel: rules, limits, acceptance, judges, the end.
 
 use longrein_core::view::View;
+use longrein_protocol::block::Trust;
 use longrein_protocol::event::*;
 use longrein_protocol::gate::{Scope, StandingRule};
+use longrein_protocol::source::Note;
 use longrein_protocol::view::{AcceptanceState, ActionState, RowContent, RunState, SideState};
 use longrein_protocol::{BlobHash, ToolErrorClass};
 
@@ -151,6 +153,8 @@ fn a_judge_is_a_row_of_its_own_that_a_crash_leaves_without_an_answer() {
         reserved_in: 10,
         reserved_out: 10,
         reserved_micro: 0,
+        price: None,
+        before: 0,
     };
     let side = |shown: &Shown| {
         let row = shown.view.rows().iter().find_map(|row| match &row.content {
@@ -164,6 +168,7 @@ fn a_judge_is_a_row_of_its_own_that_a_crash_leaves_without_an_answer() {
     let answered = asked().then(SideResponded {
         text: text("PASS"),
         usage: longrein_protocol::block::Usage::default(),
+        unusable: String::new(),
         latency_ms: 9,
     });
     assert_eq!(side(&answered), (SideState::Answered, "PASS".to_owned()));
@@ -216,4 +221,63 @@ fn events_in_any_order_are_folded_without_a_fault() {
             shown.view.head();
         }
     }
+}
+
+#[test]
+fn a_compaction_says_what_went_what_stands_for_it_and_what_is_kept() {
+    let note = Note {
+        number: 1,
+        text: "Metric units.".to_owned(),
+    };
+    let summary = Summary {
+        model: "lab/small".to_owned(),
+        decisions: vec!["Counted by hand.".to_owned()],
+        findings: Vec::new(),
+        failed: Vec::new(),
+        open: vec!["Who fed them?".to_owned()],
+        trust: Trust::Trusted,
+        left_out: 2,
+        struck: 0,
+    };
+    let compacted = ContextCompacted {
+        dropped_before: 1,
+        pruned_before: 3,
+        media_before: 0,
+        tokens_before: 9_000,
+        tokens_after: 3_000,
+        summary: Some(Box::new(summary)),
+        unsummarised: String::new(),
+    };
+    let shown = Shown::of("created\nturn Go.\nreveal look\ncompiled\nrequested\nreplies Words.")
+        .then(NotePinned { note })
+        .then(compacted.clone());
+    let of = |shown: &Shown| {
+        let row = shown.view.rows().last().unwrap().clone();
+        let RowContent::Compacted { text, details } = row.content else {
+            panic!("{row:?}")
+        };
+        let lines = details
+            .iter()
+            .map(|part| format!("{}: {}", part.title, part.lines.join(" · ")));
+        format!("{text}\n{}", lines.collect::<Vec<_>>().join("\n"))
+    };
+    expect_test::expect![[r#"
+        Older parts left the request: 9,000 → 3,000 tokens. lab/small summed them up. The log keeps them.
+        Left out: all before message 1, but for your words · what actions returned before message 3, shortened to a line each
+        Decisions: Counted by hand.
+        Open questions: Who fed them?
+        Not taken over: 2 lines for which there was no room
+        Kept: 1 message of yours, word for word
+        Pinned notes: N1 Metric units."#]]
+    .assert_eq(&of(&shown));
+    assert_eq!(shown.view.head().notes.len(), 1);
+    let without = shown.then(ContextCompacted {
+        summary: None,
+        unsummarised: "The budget does not cover a summary.".to_owned(),
+        ..compacted
+    });
+    let text = of(&without);
+    assert!(text.contains("There is no summary of them: The budget does not cover a summary."));
+    // What stood for the rest before still does.
+    assert!(without.view.run().summary.is_some());
 }

@@ -437,6 +437,8 @@ fn compacted(rest: &str) -> Payload {
         media_before: 0,
         tokens_before: 100,
         tokens_after: 50,
+        summary: None,
+        unsummarised: String::new(),
     }
     .into()
 }

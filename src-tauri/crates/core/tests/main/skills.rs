@@ -52,6 +52,8 @@ fn without(run: &mut Run, dropped_before: u32) {
         media_before: 0,
         tokens_before: 100,
         tokens_after: 50,
+        summary: None,
+        unsummarised: String::new(),
     };
     append(run, compacted.into());
 }

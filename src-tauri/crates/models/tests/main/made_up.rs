@@ -206,6 +206,8 @@ impl Play {
             body: text(&piece.text),
             media_bytes: piece.media_bytes,
             media_tokens: piece.media_tokens,
+            origin: None,
+            trust: None,
         });
         self.tell(ContextCompiled {
             keep: compiled.keep,
@@ -358,7 +360,8 @@ impl Play {
     }
 
     fn compact(&mut self) {
-        let compacted: Option<ContextCompacted> = compact::harder(&self.run);
+        let half = self.run.estimate_at_most(self.run.conversation.bytes) / 2;
+        let compacted: Option<ContextCompacted> = compact::down_to(&self.run, half);
         if let Some(compacted) = compacted {
             self.tell(compacted);
         }

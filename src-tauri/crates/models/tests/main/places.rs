@@ -164,6 +164,8 @@ impl<'d> Story<'d> {
             body: text(&piece.text),
             media_bytes: piece.media_bytes,
             media_tokens: piece.media_tokens,
+            origin: None,
+            trust: None,
         });
         self.tell(ContextCompiled {
             keep: compiled.keep,

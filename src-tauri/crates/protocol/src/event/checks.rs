@@ -2,17 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Price;
 use crate::block::{ModelErrorClass, Usage};
 use crate::body::Body;
 use crate::gate::Surface;
-use crate::ids::{ActionId, SourceId};
-use crate::source::{Claim, CriterionResult, PlanItem, SourceMeta, TextRange};
+use crate::ids::{ActionId, Millis, SourceId};
+use crate::source::{Claim, CriterionResult, Note, PlanItem, SourceMeta, TextRange};
 
 /// See [`super::Payload::PlanUpdated`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlanUpdated {
     /// The whole plan.
     pub items: Vec<PlanItem>,
+}
+
+/// See [`super::Payload::NotePinned`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NotePinned {
+    /// What the model keeps in its view.
+    pub note: Note,
+}
+
+/// See [`super::Payload::NoteUnpinned`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NoteUnpinned {
+    /// The number of the note.
+    pub number: u32,
 }
 
 /// See [`super::Payload::SourceCaptured`].
@@ -105,6 +120,16 @@ pub struct SideRequested {
     /// Money reserved, in millionths of a dollar; 0 where the price is not known.
     #[serde(default)]
     pub reserved_micro: u64,
+    /// What the model's tokens cost, where it is another than the run's and that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    /// For a summary: the items of the conversation before this one are summarised.
+    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    pub before: u32,
+}
+
+fn is_none_at_all(number: &u32) -> bool {
+    *number == 0
 }
 
 /// What a side request is for.
@@ -113,6 +138,8 @@ pub struct SideRequested {
 pub enum Purpose {
     /// A criterion is judged.
     Judge,
+    /// The older part of the conversation is summarised.
+    Summary,
 }
 
 /// See [`super::Payload::SideResponded`].
@@ -122,6 +149,9 @@ pub struct SideResponded {
     pub text: Body,
     /// What it used.
     pub usage: Usage,
+    /// Why the answer can't be used; empty where it can.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unusable: String,
     /// From sending to the last byte.
     pub latency_ms: u32,
 }
@@ -137,6 +167,9 @@ pub struct SideFailed {
     /// reservation stays counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cost_unknown: bool,
+    /// When it may be asked again; absent when it is not to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Millis>,
     /// From sending to the fault.
     pub latency_ms: u32,
 }

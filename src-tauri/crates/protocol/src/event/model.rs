@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::{Block, ModelErrorClass, StopReason, Usage};
+use crate::block::{Block, ModelErrorClass, Origin, StopReason, Trust, Usage};
 use crate::body::{BlobHash, Body};
-use crate::ids::Millis;
+use crate::ids::{Millis, SourceId};
 use crate::media::{Media, Takes};
 use crate::tool::{IndexLine, ToolSpec};
 
@@ -58,6 +58,12 @@ pub struct Fragment {
     /// About how many tokens a model counts for that media.
     #[serde(default, skip_serializing_if = "is_none_at_all")]
     pub media_tokens: u32,
+    /// Where its words come from; absent where it has none, and in older logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// Whether they may be believed; absent with the origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
 }
 
 fn is_none_at_all(number: &u32) -> bool {
@@ -116,6 +122,52 @@ pub struct ContextCompacted {
     pub tokens_before: u32,
     /// Estimated tokens of the conversation after.
     pub tokens_after: u32,
+    /// What stands in the place of all that was left out so far. Absent where nothing was left out,
+    /// or where no summary of it came: the one before stays then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Box<Summary>>,
+    /// Why there is no summary of what was left out; empty where there is one, and where nothing
+    /// was left out.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unsummarised: String,
+}
+
+/// What a model says of the part of the conversation that was left out. It is a record of the work
+/// and never an instruction; what must not be lost is kept by the harness beside it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Summary {
+    /// `provider/model` that wrote it.
+    pub model: String,
+    /// What was decided, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<String>,
+    /// What was found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<SummaryFinding>,
+    /// What was tried and did not work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+    /// What is not known yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
+    /// Whether what it was made of may be believed.
+    pub trust: Trust,
+    /// Lines of the model's that there was no room for.
+    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    pub left_out: u32,
+    /// Ids that it named as sources and that the run does not have; they were struck.
+    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    pub struck: u32,
+}
+
+/// A finding of a summary.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct SummaryFinding {
+    /// What was found.
+    pub text: String,
+    /// Where it stands: sources that the run has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceId>,
 }
 
 /// See [`super::Payload::ModelRequested`].

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{RuleLine, RunState};
 use crate::event::{Digest, Limit};
-use crate::source::{Claim, CriterionResult, PlanItem, PlanState, SourceMeta};
+use crate::source::{Claim, CriterionResult, Note, PlanItem, PlanState, SourceMeta};
 
 /// The panel of one run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -52,6 +52,8 @@ pub struct RunHead {
     pub reached: Option<ReachedLimit>,
     /// The plan.
     pub plan: Vec<PlanItem>,
+    /// What the model keeps in its view.
+    pub notes: Vec<Note>,
     /// What the last request was made of.
     pub context: Vec<ContextPart>,
     /// The model's window in tokens; 0 when unknown.

@@ -21,4 +21,5 @@ mod simulation;
 mod stage;
 mod stages;
 mod stopping;
+mod summaries;
 mod sweep;

@@ -171,7 +171,8 @@ async fn media_leaves_the_request_before_any_text_does() {
     let mut agent: AgentSpec = stage.world.agent();
     agent.model.window_tokens = 200_000;
     let run = stage.drive(agent, "Look.").await.unwrap();
-    let compacted = compact::harder(&run).unwrap();
+    let compacted =
+        compact::down_to(&run, run.estimate_at_most(run.conversation.bytes) / 2).unwrap();
     assert!(
         compacted.media_before > compacted.pruned_before,
         "{compacted:?}"

@@ -40,6 +40,7 @@ async fn every_request_is_rebuilt_from_the_log_byte_for_byte() {
     let mut stage = Stage::new(TestWorld::new(model.clone(), [tick()]));
     let mut agent = stage.world.agent();
     agent.model.window_tokens = 6_000;
+    agent.context.summaries = false;
     let question = "Tick. ".repeat(400);
     let run = stage.drive(agent, &question).await.unwrap();
     assert_eq!(run.phase, Phase::Finished(Outcome::Unverified));
@@ -85,6 +86,7 @@ async fn a_pruned_request_fits_the_window_and_keeps_the_persons_words() {
     let mut stage = Stage::new(TestWorld::new(model.clone(), [tick()]));
     let mut agent = stage.world.agent();
     agent.model.window_tokens = 6_000;
+    agent.context.summaries = false;
     stage.drive(agent, "Never forget the heron.").await.unwrap();
     let seen = model.seen();
     assert!(

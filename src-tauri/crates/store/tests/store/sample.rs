@@ -158,6 +158,8 @@ impl Sample {
             body: Body::of(text).0,
             media_bytes: 0,
             media_tokens: 0,
+            origin: None,
+            trust: None,
         };
         let mut add: Vec<Fragment> = std::mem::take(&mut self.last)
             .into_iter()

@@ -18,6 +18,12 @@ use crate::request::SeenRequest;
 /// What a judge is told; by it the provider knows a judge's request.
 pub(super) const JUDGE: &str = "You judge in the simulated world.";
 
+/// What every request for a summary has, and no other.
+const SUMS_UP: &str = "You keep the record of long work";
+/// A summary as it should be.
+const GOOD_SUMMARY: &str =
+    r#"{"decisions":["As planned."],"findings":[],"failed":[],"open":["What is left?"]}"#;
+
 /// What every request of the root run has: the person's first words. Others are of children.
 const ROOT: &str = r#""content":"Go."}"#;
 
@@ -49,6 +55,10 @@ impl SimModel {
 
     /// The answer that follows on those which the request already holds.
     fn reply(&self, request: &SeenRequest, side: bool) -> Reply {
+        if request.contains(SUMS_UP) {
+            let said = self.outside.scenario.summary.as_deref();
+            return words(said.unwrap_or(GOOD_SUMMARY));
+        }
         if side {
             let state = self.outside.state();
             let checks = state.laws.count("verification.finished") as usize;
@@ -60,7 +70,11 @@ impl SimModel {
             true => &scenario.replies,
             false => &scenario.child_replies,
         };
-        let next = replies.get(request.replies() as usize);
+        let place = match scenario.by_steps {
+            true => self.outside.state().laws.run.used.steps.saturating_sub(1),
+            false => request.replies(),
+        };
+        let next = replies.get(place as usize);
         next.cloned().unwrap_or_else(|| words("Done."))
     }
 

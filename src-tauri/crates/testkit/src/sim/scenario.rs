@@ -68,6 +68,13 @@ pub struct Scenario {
     /// Jumps of the wall clock.
     #[serde(skip_serializing_if = "plain")]
     pub jumps: Vec<Jump>,
+    /// Whether the model answers by the number of its step, and not by the replies that a request
+    /// still holds: for runs of which older parts are taken out.
+    #[serde(skip_serializing_if = "plain")]
+    pub by_steps: bool,
+    /// What a model says that is asked for a summary; a good one where it is not said.
+    #[serde(skip_serializing_if = "plain")]
+    pub summary: Option<String>,
     /// Whether tools of a server are there that don't stand in requests.
     #[serde(skip_serializing_if = "plain")]
     pub hides: bool,

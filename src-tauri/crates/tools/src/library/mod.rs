@@ -26,6 +26,7 @@ use longrein_runtime::ports::{CancellationToken, Captured};
 
 use document::DocumentError;
 use index::{Content, Entered, Hit, Index, Known, Readable};
+pub(crate) use query::expression;
 use scan::{Entry, Scan};
 pub(crate) use tool::search_library;
 

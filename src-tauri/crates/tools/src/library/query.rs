@@ -15,7 +15,7 @@ const STOP_WORDS: &[&str] = &[
 
 /// The full-text expression for `query`: its words, any of which may occur, and its phrases in
 /// quotation marks. `None` when there is no word in it.
-pub(super) fn expression(query: &str) -> Option<String> {
+pub(crate) fn expression(query: &str) -> Option<String> {
     let mut terms: Vec<String> = phrases(query);
     terms.extend(telling(query));
     terms.truncate(TERMS_LIMIT);

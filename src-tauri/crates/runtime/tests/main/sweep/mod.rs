@@ -3,8 +3,10 @@
 
 mod delegated;
 mod found;
+mod long;
 mod programs;
 mod scenarios;
+mod summed_up;
 
 use longrein_testkit::sim::{Law, sweep_blind};
 
@@ -167,6 +169,10 @@ mod whole {
             ("action.finished", 4),
         ];
         ends("found", UNVERIFIED, &found);
+        let summed_up = [("side.responded", 2), ("context.compacted", 2)];
+        ends("summed up", UNVERIFIED, &summed_up);
+        let without = [("side.responded", 6), ("context.compacted", 2)];
+        ends("done without a summary", UNVERIFIED, &without);
     }
 
     #[test]

@@ -30,11 +30,14 @@ pub fn all() -> Vec<Scenario> {
         late(),
         delegated::children(),
         delegated::staged(),
+        super::long::results(),
         leaving(),
         boxed(),
         skills(),
         skills_of_children(),
         super::found::found(),
+        super::summed_up::summed_up(),
+        super::summed_up::done_without(),
     ];
     all.extend(super::programs::all());
     all

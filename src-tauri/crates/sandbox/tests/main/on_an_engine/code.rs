@@ -179,7 +179,9 @@ impl Process {
                 plan: Vec::new(),
                 jobs: Vec::new(),
                 results: Vec::new(),
+                notes: Vec::new(),
                 blobs: Arc::new(NoBlobs),
+                past: Arc::new(longrein_runtime::ports::NoPast),
             }),
             cancel: CancellationToken::new(),
             beside: Beside {
