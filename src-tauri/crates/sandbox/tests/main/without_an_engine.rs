@@ -18,7 +18,7 @@ use crate::on_an_engine::code::{Bench, command, seen, text};
 use crate::on_an_engine::place::within;
 
 /// More than a result holds.
-const MUCH: &str = "seq 1 20000";
+const MUCH: &str = "seq 1 200000";
 
 fn mode(path: &Path) -> u32 {
     let metadata = fs::metadata(path).expect("it is there");
@@ -237,7 +237,7 @@ async fn whatever_a_command_does_to_its_workspace_its_result_is_told_and_the_nex
             .text("run_command", &format!("A{number}"), command(&line))
             .await;
         assert!(
-            said.starts_with("1\n2\n") && said.contains("20000\n[exit"),
+            said.starts_with("1\n2\n") && said.contains("200000\n[exit"),
             "{what}: {said}"
         );
         assert!(said.contains("all of it is in results"), "{what}: {said}");
