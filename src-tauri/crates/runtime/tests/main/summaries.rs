@@ -29,6 +29,9 @@ const SUMMARY: &str = "You keep the record of long work";
 const WORDS: &str = "Never forget the heron.";
 const STEPS: u32 = 40;
 
+/// How a request for a summary is answered.
+type Summing = fn(&SeenRequest) -> Scripted;
+
 /// A summary as it should be.
 fn good(_: &SeenRequest) -> Scripted {
     let said = json!({
@@ -142,7 +145,7 @@ async fn a_summary_stands_in_the_place_of_what_was_said() {
 
 #[tokio::test(start_paused = true)]
 async fn a_summary_that_can_not_be_used_is_asked_for_again_and_then_done_without() {
-    let bad: [(&str, fn(&SeenRequest) -> Scripted); 6] = [
+    let bad: [(&str, Summing); 6] = [
         ("the answer was empty", |_| Scripted::reply(Vec::new())),
         ("it is no JSON", |_| say("I would rather not.")),
         ("the answer said nothing", |_| say("{\"decisions\": []}")),

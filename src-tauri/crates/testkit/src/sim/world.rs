@@ -268,12 +268,14 @@ impl SimTool {
                 self.land(landing);
             }
         }
-        while is_program {
-            match self.calls(call, &command, &life).await {
-                Called::On => {}
-                Called::Over => break,
-                Called::Stopped => return Err(stopped()),
-                Called::Gone => return Err(gone()),
+        if is_program {
+            loop {
+                match self.calls(call, &command, &life).await {
+                    Called::On => {}
+                    Called::Over => break,
+                    Called::Stopped => return Err(stopped()),
+                    Called::Gone => return Err(gone()),
+                }
             }
         }
         let ran = self.takes(manner, call).await;
