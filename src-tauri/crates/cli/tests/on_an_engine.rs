@@ -11,7 +11,7 @@ use longrein_testkit::reply::{Scripted, call, reply_of, say};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use seen::{ask, get, mounted, only_box_of, processes_of, processes_with, variable};
+use seen::{ask, ask_once, get, mounted, only_box_of, processes_of, processes_with, variable};
 
 use crate::support::{Home, Outcome, Provider, assert_gapless, of_type, until};
 
@@ -149,6 +149,8 @@ impl Place {
             return;
         };
         let id = only_box_of(engine, run);
+        // Podman does not stop what stands still.
+        let _ = ask_once(engine, "POST", &format!("/containers/{id}/unpause"));
         ask(engine, "POST", &format!("/containers/{id}/stop?t=5"));
     }
 
@@ -158,7 +160,11 @@ impl Place {
         match self {
             Self::Engine(engine) => {
                 let id = only_box_of(engine, run);
-                ask(engine, "DELETE", &format!("/containers/{id}?force=1"));
+                // Podman may still be busy with its end.
+                let path = format!("/containers/{id}?force=1");
+                until("the removal of the box", || {
+                    ask_once(engine, "DELETE", &path).ok()
+                });
             }
             Self::Bubblewrap => {
                 fs::remove_dir_all(work(home).join(".boxes/state").join(run)).unwrap();

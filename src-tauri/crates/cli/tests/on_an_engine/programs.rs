@@ -252,6 +252,8 @@ fn a_program_whose_box_is_gone_at_many_points_makes_each_call_once(place: &Place
     }
 }
 
+/// How many calls a program makes that then goes another way.
+const MADE: usize = 5;
 /// How many calls of one program go on side by side.
 const THREADS: usize = 4;
 
@@ -312,14 +314,19 @@ fn an_approval_holds_for_a_program_that_is_begun_anew(place: &Place) {
 }
 
 fn a_program_that_goes_another_way_than_before_is_put_to_the_person(place: &Place) {
-    let code = "import time, tools\nfor n in range(20):\n    tools.counter.mark(label=f'n{n}-{time.time_ns()}')";
+    // It rests after some calls, so that the kill falls into none of them.
+    let code = format!(
+        "import time, tools\nfor n in range({}):\n    tools.counter.mark(label=f'n{{n}}-{{time.time_ns()}}')\ntime.sleep(300)",
+        MADE
+    );
     let program = call("run_code", json!({"code": code, "intent": "Mark them"}));
     let marking = Marking::at(place, MARKS_FREELY, vec![program, say("Done.")]);
     let home = &marking.home;
     let running = home.spawn(&["run", &marking.agent, "Mark them."]);
     let run = running.run_id();
-    until("enough calls", || {
-        (marking.labels().len() >= 5).then_some(())
+    until("all calls, on record", || {
+        let ended = of_type(&home.events(&run), "action.finished").len();
+        (ended >= MADE).then_some(())
     });
     running.kill();
     place.remove_box(home, &run);

@@ -28,14 +28,25 @@ impl Run {
         action.runs() && !self.is_held(action)
     }
 
-    /// Whether an action runs a program all of whose calls wait for a person.
+    /// Whether an action runs a program of which nothing can go on before a person has answered:
+    /// each of its calls waits for one, or may not start before a call that does.
     pub fn is_held(&self, action: &Action) -> bool {
-        let mut open = self
+        let open = self
             .calls_of(action)
-            .filter(|call| call.is_of_life(action) && call.stage != ActionStage::Closed)
-            .peekable();
-        open.peek().is_some()
-            && open.all(|call| matches!(call.stage, ActionStage::Asked | ActionStage::Uncertain))
+            .filter(|call| call.is_of_life(action) && call.stage != ActionStage::Closed);
+        let (mut waits, mut any_before, mut changes_before) = (false, false, false);
+        for call in open {
+            let reads = call.effect == Effect::Read;
+            let is_behind = any_before && (changes_before || !reads);
+            match call.stage {
+                ActionStage::Asked | ActionStage::Uncertain => waits = true,
+                ActionStage::Allowed if is_behind => {}
+                _ => return false,
+            }
+            any_before = true;
+            changes_before |= !reads;
+        }
+        waits
     }
 
     /// Whether a program waits for a person's answer.
