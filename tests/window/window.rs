@@ -15,6 +15,8 @@ use crate::desk::given;
 pub const APPEAR_LIMIT: Duration = Duration::from_secs(60);
 /// How often it is looked for.
 pub const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often an element is pressed that can't be pressed yet.
+const PRESS_ATTEMPTS: u32 = 20;
 
 /// The app, started by this test.
 pub struct Window {
@@ -68,13 +70,18 @@ impl Window {
         }
     }
 
-    /// Presses an element.
+    /// Presses an element. While the window is still being drawn, what was found may be replaced or
+    /// moved before it is pressed: then it is looked for again.
     pub async fn press(&self, id: &str) {
-        self.find(id)
-            .await
-            .click()
-            .await
-            .unwrap_or_else(|error| panic!("{id} can't be pressed: {error}"));
+        let mut refused = None;
+        for _ in 0..PRESS_ATTEMPTS {
+            match self.find(id).await.click().await {
+                Ok(()) => return,
+                Err(error) => refused = Some(error),
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        panic!("{id} can't be pressed: {refused:?}");
     }
 
     /// Presses an element that takes the window away: the driver would wait in vain for a
