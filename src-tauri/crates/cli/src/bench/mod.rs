@@ -9,12 +9,15 @@ mod steps;
 mod world;
 
 use serde::Serialize;
+use tokio::runtime::{Builder, Runtime};
 
 use crate::arguments::{Bench, BenchSteps};
 use crate::context::Context;
 use crate::failure::{Failure, Status};
 use crate::screen::Screen;
 use crate::text;
+
+const THREADS: usize = 2;
 
 /// What was measured.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -93,4 +96,16 @@ fn tell(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
     screen.result(&format!(
         "From the start of the process to its first request: {start:.1} ms"
     ))
+}
+
+/// The threads that each measurement has.
+fn threads() -> Result<Runtime, Failure> {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .enable_all()
+        .build();
+    runtime.map_err(|error| {
+        let message = format!("No threads can be started: {error}.");
+        Failure::said(Status::Failed, message, "")
+    })
 }

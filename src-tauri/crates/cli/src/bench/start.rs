@@ -7,30 +7,19 @@ use std::time::Instant;
 
 use longrein_app::{DEMO_MODEL, Followed, NewRun};
 use longrein_protocol::Payload;
-use tokio::runtime::Builder;
 
+use super::threads;
 use crate::context::{Context, HOME_VARIABLE};
 use crate::failure::{Failure, Status};
 
 /// How many processes are started; an odd number has one in the middle.
 const STARTS: usize = 11;
-const THREADS: usize = 2;
 /// What the process writes when its first request is on disk.
 const REACHED: &str = "first request";
 
 /// Runs up to the first request that is on disk, says so, and stops.
 pub fn first_request(context: &Context) -> Result<Status, Failure> {
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(THREADS)
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| {
-        Failure::said(
-            Status::Failed,
-            format!("No threads can be started: {error}."),
-            "",
-        )
-    })?;
+    let runtime = threads()?;
     let reached = runtime.block_on(async {
         let app = context.open()?;
         let driving = app

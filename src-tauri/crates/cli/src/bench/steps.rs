@@ -11,34 +11,20 @@ use longrein_runtime::ports::Chance as _;
 use longrein_runtime::{Driver, Ports};
 use longrein_store::{Store, TreeLock};
 use longrein_testkit::world::SeededChance;
-use tokio::runtime::Builder;
 
-use super::StepCost;
-use super::measure;
 use super::world::{BenchClock, BenchWorld};
+use super::{StepCost, measure, threads};
 use crate::failure::{Failure, Status};
 
 /// Where chance begins: every bench has the same ids.
 const SEED: u64 = 2;
-const THREADS: usize = 2;
 
 /// Runs `n` steps in a fresh data folder beneath `folder` and says what one cost.
 ///
 /// # Errors
 /// When the disk refuses, or the run does not come to its end.
 pub fn measured(folder: &Path, n: u32) -> Result<StepCost, Failure> {
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(THREADS)
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| {
-        Failure::said(
-            Status::Failed,
-            format!("No threads can be started: {error}."),
-            "",
-        )
-    })?;
-    runtime.block_on(run(&folder.join(format!("steps-{n}")), n))
+    threads()?.block_on(run(&folder.join(format!("steps-{n}")), n))
 }
 
 async fn run(folder: &Path, n: u32) -> Result<StepCost, Failure> {

@@ -12,19 +12,17 @@ use std::sync::Arc;
 use longrein_core::run::BYTES_PER_TOKEN;
 use longrein_protocol::agent::AgentSpec;
 use serde::Serialize;
-use tokio::runtime::Builder;
 
 use self::measured::{Measured, Stopped};
 use self::workload::Workload;
 use self::world::ResearchWorld;
-use super::measure;
+use super::{measure, threads};
 use crate::arguments::BenchContext;
 use crate::context::Context;
 use crate::failure::{Failure, Status};
 use crate::screen::Screen;
 use crate::text;
 
-const THREADS: usize = 2;
 /// Larger than anything that a research sends.
 const NO_WINDOW_TOKENS: u32 = 500_000_000;
 /// Larger than anything that a tool returns.
@@ -133,7 +131,7 @@ fn report(
             .for_each(|feature| (feature.switch_off)(&mut agent));
         let folder = folder.join(number.to_string());
         let research = measured::research(&folder, agent, workload.clone());
-        measured.push((name, blocking(research)?));
+        measured.push((name, threads()?.block_on(research)?));
     }
     let naive = measured.last().map_or(0, |(_, naive)| naive.sent.bytes);
     Ok(Report {
@@ -145,21 +143,6 @@ fn report(
             .map(|(name, one)| line(name, &one, naive))
             .collect(),
     })
-}
-
-fn blocking<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(THREADS)
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| {
-        Failure::said(
-            Status::Failed,
-            format!("No threads can be started: {error}."),
-            "",
-        )
-    })?;
-    runtime.block_on(work)
 }
 
 fn line(with: String, measured: &Measured, naive_bytes: u64) -> Line {
