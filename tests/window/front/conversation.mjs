@@ -1,6 +1,6 @@
 // The live run: rows, streaming, the rein, long and broken runs.
 import assert from 'node:assert/strict';
-import { callsOf, frames, openScene, pass, RUN, wellBehaved } from './world.mjs';
+import { barriers, callsOf, frames, openScene, pass, RUN, wellBehaved } from './world.mjs';
 
 const atEnd = (page) => page.getByTestId('conversation').evaluate((view) => view.scrollHeight - view.scrollTop - view.clientHeight < 4);
 const rowsDrawn = (page) => page.locator('[data-testid=conversation] .slot').count();
@@ -98,9 +98,13 @@ export default {
     assert.equal(await card.locator('pre').count(), 0);
     await card.getByRole('button').click();
     await card.getByText('Allowed: its effect is read').waitFor();
+    // The passages stand each with its source; what was written stands behind them.
+    await card.getByTestId('hits').getByText('Notes from the index bench').waitFor();
+    assert.equal(await card.locator('mark', { hasText: 'build' }).count(), 1);
+    await card.getByTestId('raw').click();
     await card.locator('pre', { hasText: '"query": "disk-based index 100M build time"' }).waitFor();
     await card.locator('pre', { hasText: '3 passages of 2 documents' }).waitFor();
-    await card.getByRole('link', { name: 'S2' }).click();
+    await card.getByTestId('hits').getByRole('link', { name: 'S2' }).click();
     await page.locator('[data-testid=sources] li.asked', { hasText: 'Notes from the index bench' }).waitFor();
     wellBehaved(faults);
   },
@@ -116,6 +120,77 @@ export default {
     const strands = await page.locator('[data-testid=rein] path.line').getAttribute('d');
     assert.equal(strands.match(/M/g).length, 2);
     wellBehaved(faults);
+  },
+
+  'each kind of tool has a card of its own form': async (world) => {
+    const { page, faults } = await openScene(world.context, world.address, 'cards', { hash: RUN, height: 6_000 });
+    const open = async (tool, place = 0) => {
+      const card = page.locator(`[data-testid=tool-card][data-tool="${tool}"]`).nth(place);
+      await card.locator('> .head').click();
+      return card;
+    };
+    await (await open('exa.search')).getByTestId('offloaded').getByText('results/a41.json', { exact: true }).waitFor();
+    const code = await open('run_code');
+    await code.getByText('for page in range(1, 15):').waitFor();
+    await code.getByTestId('exit').getByText('exit status 0, after 2.1 s').waitFor();
+    const planned = await open('update_plan', 1);
+    await planned.getByText('was being worked on').waitFor();
+    await planned.getByText('new', { exact: true }).waitFor();
+    await (await open('pin_note')).getByText('In the place of N2').waitFor();
+    await (await open('recall')).getByTestId('recalled').getByText('Rank them for a machine with 128 GB.').waitFor();
+    await (await open('write_file')).getByText('<!doctype html>').waitFor();
+    const edit = await open('edit_file');
+    assert.equal(await edit.locator('.difference .gone').count(), 2);
+    assert.equal(await edit.locator('.difference .new').count(), 2);
+    const command = await open('run_command');
+    await command.getByTestId('terminal').getByText('python3 check.py').waitFor();
+    // Colours are the window's own, and nothing else of what was written acts.
+    assert.equal(await command.locator('.red').innerText(), 'FAILED');
+    assert.doesNotMatch(await command.innerText(), /\u001b/);
+    await command.locator('.bad', { hasText: 'exit status 1' }).waitFor();
+    const failed = await open('edit_file', 1);
+    await failed.locator('pre', { hasText: '0 matches in `memory.csv`' }).waitFor();
+    await page.evaluate(() => globalThis.fake.send('01JE7', [{ kind: 'acting', actions: [{ key: [...document.querySelectorAll('[data-testid=tool-card]')].length && globalThis.fake.stories.get('01JE7').rows.at(-1).key, doing: 'second pass', output: '\u001b[32mpass 1\u001b[0m\nlist 14 of 38\n' }] }]));
+    await page.getByTestId('live-output').getByText('list 14 of 38').waitFor();
+    assert.deepEqual(await barriers(page), []);
+    wellBehaved(faults);
+  },
+
+  'helpers leave the rein and join it again, stand in a tree, and each is a click away and back': async (world) => {
+    const { page, faults } = await openScene(world.context, world.address, 'children', { hash: RUN, height: 1_000 });
+    await page.getByTestId('branch').first().waitFor({ state: 'attached' });
+    const branches = await page.getByTestId('branch').evaluateAll((all) => all.map((branch) => branch.dataset.state));
+    assert.deepEqual(branches, ['joined', 'joined', 'running', 'waiting']);
+    await page.getByTestId('rein').getByText('1 waits · 1 works · 1 back').waitFor();
+    const tree = page.getByTestId('helpers-tree');
+    await tree.getByText('2 of 4 back').waitFor();
+    await tree.locator('[data-run="01JE7-3"]').getByText(/Waiting for you/).waitFor();
+    await page.locator('[data-testid=tool-card] [data-testid=helper][data-run="01JE7-3"]').click();
+    await page.locator('.run[data-run="01JE7-3"]').waitFor();
+    await page.getByTestId('approval').waitFor();
+    await page.getByTestId('crumbs').getByText('Vector indexes for 100 M vectors').click();
+    await page.locator('.run[data-run="01JE7"]').waitFor();
+    await tree.locator('[data-run="01JE7-2"]').click();
+    await page.locator('.run[data-run="01JE7-2"]').waitFor();
+    await page.keyboard.press('u');
+    await page.locator('.run[data-run="01JE7"]').waitFor();
+    wellBehaved(faults);
+  },
+
+  'eight helpers stand side by side within the rein, wide and narrow': async (world) => {
+    for (const width of [1280, 800]) {
+      const { page } = await openScene(world.context, world.address, 'crowd', { hash: RUN, width, height: 900 });
+      await page.getByTestId('branch').first().waitFor({ state: 'attached' });
+      await frames(page);
+      const [column, branches, label] = await page.evaluate(() => [
+        document.querySelector('.rein-column').getBoundingClientRect().right,
+        [...document.querySelectorAll('[data-testid=branch] .ring')].map((ring) => ring.getBoundingClientRect().right),
+        document.querySelector('[data-testid=rein] [aria-current] .name').getBoundingClientRect().left,
+      ]);
+      assert.equal(branches.length, 8);
+      assert.ok(Math.max(...branches) < column, `${Math.max(...branches)} of ${column} at ${width}`);
+      if (width === 1280) assert.ok(Math.max(...branches) < label);
+    }
   },
 
   'a knot of the rein leads to its row': async (world) => {

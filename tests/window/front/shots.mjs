@@ -181,6 +181,21 @@ const SHOTS = {
   'skill-changed': { scene: 'list', hash: '#/settings/skills', height: 900, act: async (page) => page.locator('[data-testid=skill][data-name=field-notes]').getByTestId('skill-look').click() },
   'skill-hover': { scene: 'list', act: async (page) => page.evaluate(() => globalThis.fake.hover(true)) },
   'skill-asked': { scene: 'skill', hash: RUN, height: 900 },
+  children: { scene: 'children', hash: RUN, height: 900 },
+  'children-open': { scene: 'children', hash: RUN, height: 1100, act: async (page) => page.locator('[data-testid=tool-card][data-tool=delegate] .head').last().click() },
+  'children-back': { scene: 'children-back', hash: RUN, height: 900 },
+  'child-run': { scene: 'children', hash: '#/run/01JE7-3' },
+  'children-small': { scene: 'children', hash: RUN, width: 800, height: 600 },
+  crowd: { scene: 'crowd', hash: RUN, height: 900 },
+  cards: { scene: 'cards', hash: RUN, height: 900 },
+  'cards-open': { scene: 'cards', hash: RUN, height: 4200, act: async (page) => {
+    await page.getByTestId('tool-card').first().waitFor();
+    for (const head of await page.locator('[data-testid=tool-card] > .head').all()) await head.click();
+  } },
+  'cards-narrow': { scene: 'cards', hash: RUN, width: 640, height: 4600, act: async (page) => {
+    await page.getByTestId('tool-card').first().waitFor();
+    for (const head of await page.locator('[data-testid=tool-card] > .head').all()) await head.click();
+  } },
   quit: { scene: 'list', act: async (page) => page.evaluate(() => globalThis.fake.askToQuit()) },
   narrow: { scene: 'accepted', hash: RUN, width: 960, height: 640 },
   wide: { scene: 'waiting', hash: RUN, width: 1720, height: 1000 },

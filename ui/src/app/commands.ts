@@ -1,6 +1,7 @@
 import CirclePlay from '@lucide/svelte/icons/circle-play';
 import CircleSlash from '@lucide/svelte/icons/circle-slash';
 import Copy from '@lucide/svelte/icons/copy';
+import CornerLeftUp from '@lucide/svelte/icons/corner-left-up';
 import FolderOpen from '@lucide/svelte/icons/folder-open';
 import Hand from '@lucide/svelte/icons/hand';
 import Keyboard from '@lucide/svelte/icons/keyboard';
@@ -120,6 +121,7 @@ export const COMMANDS: readonly Command[] = [
       if (shown && artifact) app.router.go({ screen: 'artifact', run: shown.run, path: artifact.path });
     },
   },
+  { id: 'parent', title: 'Go to the run that it works for', group: 'This run', icon: CornerLeftUp, keys: 'U', also: 'parent up back helper', offered: (app) => (head(app)?.parent ?? '') !== '', run: (app) => app.router.go({ screen: 'run', run: head(app)?.parent ?? '' }) },
   { id: 'inspector', title: 'Show or hide the inspector', group: 'This run', icon: PanelRight, keys: 'I', also: 'panel plan budget sources', offered: (app) => app.run !== null, run: (app) => app.showInspector(!app.inspector) },
   { id: 'folder', title: 'Show the workspace folder', group: 'This run', icon: FolderOpen, also: 'files open', offered: (app) => app.run !== null, run: withRun((app, run) => app.host.openWorkspace(run)) },
   {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const ALIASES: Record<string, string> = { $shared: 'src/shared', $features: 'src/features', $app: 'src/app', $host: 'src/host' };
 /** They take a whole side of the window, and have pictures of their own. */
-const SCREENS = ['Conversation', 'Files', 'Inspector', 'RunHeader', 'RunScreen', 'Sources', 'Working'];
+const SCREENS = ['Conversation', 'Family', 'Files', 'Inspector', 'RunHeader', 'RunScreen', 'Sources', 'Working'];
 
 /** The components that a file draws, directly or by others. */
 function drawnBy(file: string, found = new Set<string>()): Set<string> {

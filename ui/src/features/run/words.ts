@@ -1,5 +1,7 @@
-import type { ActionState, CheckName, Decision, Effect, Limit, SaidLine, Scope, Surface, ToolErrorClass } from '$host/bindings';
-import { clockTime, dollars } from '$shared/format';
+import type { ActionState, CheckName, Decision, Effect, Limit, PlanState, RunLine, SaidLine, Scope, Surface, ToolErrorClass } from '$host/bindings';
+import { clockTime, dollars, plural } from '$shared/format';
+import { RUN_STATES } from '$shared/states';
+import { strandState, type StrandState } from './rein';
 
 /** The words and the tone of each state of an action. */
 export const ACTION_STATES: Record<ActionState, { words: string; tone: 'soft' | 'run' | 'wait' | 'good' | 'bad' }> = {
@@ -35,6 +37,9 @@ export const ERRORS: Record<ToolErrorClass, string> = {
   failed: 'failed',
   cancelled: 'cancelled',
 };
+
+/** How far an item of a plan, or a stage, is. */
+export const PLAN_STATES: Record<PlanState, string> = { open: 'open', doing: 'being worked on', done: 'done', dropped: 'dropped' };
 
 /** What each check of the gate is about, and what it means that it simply says yes. */
 export const CHECKS: Record<CheckName, { about: string; yes: string }> = {
@@ -79,4 +84,23 @@ export const LIMITS: Record<Limit, { name: string; unit: string }> = {
 /** So much of a limit, exactly: `2,000,000`, `$3.00`. */
 export function limitAmount(limit: Limit, amount: number): string {
   return limit === 'money' ? dollars(amount) : amount.toLocaleString('en');
+}
+
+/** How many strands stand how, in the order in which they are told. */
+const STRANDS: readonly [StrandState, string][] = [
+  ['waiting', 'waits'],
+  ['running', 'works'],
+  ['resting', 'paused'],
+  ['failed', 'failed'],
+  ['gone', 'cancelled'],
+  ['joined', 'back'],
+];
+
+/** Helpers that stand beside the line in words: `3 helpers`, `1 works · 2 back`. */
+export function branchWords(lines: readonly RunLine[], knot: { label: string; detail: string }): { label: string; detail: string } {
+  const states = lines.map((line) => strandState(line.state));
+  const only = lines.length === 1 ? lines[0] : undefined;
+  if (only) return { label: only.title || knot.label, detail: RUN_STATES[only.state].words };
+  const counted = STRANDS.map(([state, words]) => [states.filter((known) => known === state).length, words] as const).filter(([number]) => number > 0);
+  return { label: plural(lines.length, 'helper'), detail: counted.map(([number, words]) => `${number} ${words}`).join(' · ') };
 }

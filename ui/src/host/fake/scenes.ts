@@ -6,6 +6,7 @@ import { accepting, answered, asking, finished, handedOff, heavy, LEDGER, midway
 import { FakeServers, hugeServer } from './servers';
 import { loading, someSkills } from './skills';
 import { NOW, Story } from './story';
+import { crowd, delegated, delegating, everyCard, helpers } from './work';
 
 /** The state of the world that a test or a picture begins with. */
 export interface Scene {
@@ -214,6 +215,13 @@ export const SCENES: Record<string, () => Scene> = {
   answered: () => withStories(answered('01JE7')),
   heavy: () => withStories(heavy('01JE7')),
   'heavy-silent': () => ({ ...withStories(heavy('01JE7')), silent: new Set(['askedArguments']) }),
+  children: () => withStories(delegating('01JE7'), ...helpers('01JE7')),
+  'children-back': () => {
+    const { story, helpers: back } = delegated('01JE7');
+    return withStories(story, ...back);
+  },
+  crowd: () => withStories(...crowd('01JE7')),
+  cards: () => withStories(everyCard('01JE7')),
   accepted: () => withStories(finished('01JE7')),
   fresh: () => withStories(new Story('01JE7', QUESTION, { minutesAgo: 0 }).question(QUESTION)),
   paused: () => withStories(midway('01JE7').stop('paused', 'Paused by you.', 'Resume it when you like.')),

@@ -26,12 +26,12 @@ export class Story {
   private at: number;
   private step = 0;
 
-  constructor(run: string, title: string, options: { minutesAgo?: number; demo?: boolean; model?: string } = {}) {
+  constructor(run: string, title: string, options: { minutesAgo?: number; demo?: boolean; model?: string; parent?: string } = {}) {
     const minutesAgo = options.minutesAgo ?? 22;
     this.at = NOW - minutesAgo * MINUTE_MS;
     this.head = {
       run,
-      parent: '',
+      parent: options.parent ?? '',
       title,
       agent: 'research',
       model: options.model ?? (options.demo ? 'demo/researcher' : 'local/qwen3-32b'),
@@ -134,6 +134,12 @@ export class Story {
     return this.row({ kind: 'action', ...action }, { shape, tone, label, detail }, `action-${action.action}`);
   }
 
+  /** Time goes by until so many minutes before the present. */
+  until(minutesAgo: number): this {
+    this.at = Math.max(this.at, NOW - minutesAgo * MINUTE_MS);
+    return this;
+  }
+
   splice(text: string): this {
     return this.row({ kind: 'splice', text }, { shape: 'splice', tone: 'bad', label: 'Spliced', detail: text });
   }
@@ -223,6 +229,7 @@ export class Story {
     const head = this.head;
     return {
       run: head.run,
+      ...(head.parent ? { parent: head.parent, root: head.parent } : {}),
       title: head.title,
       agent: head.agent,
       model: head.model,
