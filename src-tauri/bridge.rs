@@ -8,7 +8,9 @@ use specta::Type;
 use tauri_specta::{Event, collect_commands, collect_events};
 
 use crate::commands::skills::{DropHovers, SkillOffered, SkillsChanged};
-use crate::commands::{act, answer, files, keys, rules, runs, servers, settings, skills, window};
+use crate::commands::{
+    act, answer, files, keys, replay, rules, runs, servers, settings, skills, window,
+};
 
 /// What a command answers when it can't do what was asked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Type)]
@@ -152,6 +154,19 @@ pub fn builder() -> tauri_specta::Builder<tauri::Wry> {
             skills::decline_skill,
             skills::remove_skill,
             skills::choose_skill,
+            replay::run_scrubber,
+            replay::run_points,
+            replay::run_at,
+            replay::rows_at,
+            replay::request_at,
+            replay::request_bytes_at,
+            replay::request_block_at,
+            replay::action_at,
+            replay::action_result_at,
+            replay::action_arguments_at,
+            replay::files_at,
+            replay::files_between,
+            replay::file_text_at,
             window::request_quit,
             window::quit,
             window::window_ready,

@@ -4,6 +4,7 @@ pub mod act;
 pub mod answer;
 pub mod files;
 pub mod keys;
+pub mod replay;
 pub mod rules;
 pub mod runs;
 pub mod servers;

@@ -12,9 +12,6 @@ use tauri::ipc::Channel;
 use super::{Answer, run_id};
 use crate::desktop::Desktop;
 
-/// Rows that are read at once before those on the screen.
-const EARLIER_ROWS: usize = 200;
-
 /// An agent that can be picked.
 #[derive(Clone, PartialEq, Debug, Serialize, Type)]
 pub struct AgentLine {
@@ -169,6 +166,6 @@ pub async fn earlier_rows(
     run: String,
     before_seq: u32,
 ) -> Answer<Vec<Row>> {
-    let view = desktop.longrein().view(run_id(&run)?).await?;
-    Ok(view.earlier_rows(before_seq, EARLIER_ROWS))
+    let run = run_id(&run)?;
+    Ok(desktop.longrein().rows_at(run, None, before_seq).await?)
 }

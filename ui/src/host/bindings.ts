@@ -143,6 +143,35 @@ export const commands = {
 	removeSkill: (name: string) => typedError<SkillList, BridgeError>(__TAURI_INVOKE("remove_skill", { name })),
 	/**  Lets the person choose a skill's folder, or a zip of one, and offers it. */
 	chooseSkill: (zip: boolean) => typedError<null, BridgeError>(__TAURI_INVOKE("choose_skill", { zip })),
+	/**  The whole line of a run, with at most a thousand of its knots. */
+	runScrubber: (run: string) => typedError<Scrubber, BridgeError>(__TAURI_INVOKE("run_scrubber", { run })),
+	/**  Every event of a run as a point, by pages of a thousand. */
+	runPoints: (run: string, fromSeq: number) => typedError<Points, BridgeError>(__TAURI_INVOKE("run_points", { run, fromSeq })),
+	/**  A run as it was after an event, with its newest rows. */
+	runAt: (run: string, seq: number | null) => typedError<RunView, BridgeError>(__TAURI_INVOKE("run_at", { run, seq })),
+	/**
+	 *  The rows before the one that an event made, as they were after event `seq`, oldest first; empty
+	 *  at the start of the run.
+	 */
+	rowsAt: (run: string, seq: number | null, beforeSeq: number) => typedError<Row[], BridgeError>(__TAURI_INVOKE("rows_at", { run, seq, beforeSeq })),
+	/**  The request that was the last one at an event, piece by piece, with what came back. */
+	requestAt: (run: string, seq: number | null) => typedError<RequestRecord, BridgeError>(__TAURI_INVOKE("request_at", { run, seq })),
+	/**  The exact bytes of that request, by pages. */
+	requestBytesAt: (run: string, seq: number | null, offset: number) => typedError<TextPage, BridgeError>(__TAURI_INVOKE("request_bytes_at", { run, seq, offset })),
+	/**  One piece of that request, whole: what it says or, when `exact`, its bytes. */
+	requestBlockAt: (run: string, seq: number | null, place: number, exact: boolean, offset: number) => typedError<TextPage, BridgeError>(__TAURI_INVOKE("request_block_at", { run, seq, place, exact, offset })),
+	/**  An action with its decisions, starts and receipt, as it was after an event. */
+	actionAt: (run: string, action: string, seq: number | null) => typedError<ActionRecord, BridgeError>(__TAURI_INVOKE("action_at", { run, action, seq })),
+	/**  The whole result of an action, by pages. */
+	actionResultAt: (run: string, action: string, seq: number | null, offset: number) => typedError<TextPage, BridgeError>(__TAURI_INVOKE("action_result_at", { run, action, seq, offset })),
+	/**  The whole arguments of an action that count, as JSON, by pages. */
+	actionArgumentsAt: (run: string, action: string, seq: number | null, offset: number) => typedError<TextPage, BridgeError>(__TAURI_INVOKE("action_arguments_at", { run, action, seq, offset })),
+	/**  The files of a run as they were recorded by an event. */
+	filesAt: (run: string, seq: number | null) => typedError<FilesThen, BridgeError>(__TAURI_INVOKE("files_at", { run, seq })),
+	/**  What differs between the files of two events. */
+	filesBetween: (run: string, fromSeq: number, toSeq: number) => typedError<FilesDifference, BridgeError>(__TAURI_INVOKE("files_between", { run, fromSeq, toSeq })),
+	/**  The text of a file as it was recorded by an event, by pages. */
+	fileTextAt: (run: string, seq: number | null, path: string, offset: number) => typedError<TextPage, BridgeError>(__TAURI_INVOKE("file_text_at", { run, seq, path, offset })),
 	/**  Quits, or asks first when something is at work. */
 	requestQuit: () => typedError<null, BridgeError>(__TAURI_INVOKE("request_quit")),
 	/**  The answer to the question what quitting means for the runs that are at work. */
@@ -171,6 +200,42 @@ export type AcceptanceState =
 "refused" | 
 /**  The run went on or ended without an answer. */
 "withdrawn";
+
+/**  An action as it was at some event. */
+export type ActionRecord = {
+	/**  Its card, as it was then. */
+	row: ActionRow,
+	/**  The event that asked for it. */
+	seq: number,
+	/**  The step. */
+	step: number,
+	/**  The provider's id of the call; empty where no model made it. */
+	call: string,
+	/**  The action whose program called it; empty for every other. */
+	within: string,
+	/**  The event by which it ended; `None` while it had not. */
+	finished: number | null,
+	/**  What the gate decided, each time. */
+	decisions: DecisionRecord[],
+	/**  How it was started, each time. */
+	starts: StartRecord[],
+	/**  What shows that it happened: an external id, a version, an exit status; may be empty. */
+	receipt: string,
+	/**  Whose words its result has; empty while there is none. */
+	origin: string,
+	/**  How long its whole result is, in bytes. */
+	result_bytes: number,
+	/**  Whether the model was shown what it is made of, and not the whole. */
+	offloaded: boolean,
+	/**  The file beneath the workspace that holds it whole; empty where there is none. */
+	file: string,
+	/**  Images, documents and recordings that it returned, each in a few words. */
+	media: string[],
+	/**  Its life, event by event. */
+	life: LifeEvent[],
+	/**  Further events that there was no room for. */
+	left_out: number,
+};
 
 /**  One action as a card. */
 export type ActionRow = {
@@ -297,6 +362,49 @@ export type AlwaysChoice = {
 	tainted: boolean,
 };
 
+/**  One block of a response. */
+export type AnswerBlock = 
+/**  Words. */
+{ kind: "text"; 
+/**  Markdown; cut after 64 KB. */
+text: string } | 
+/**  Reasoning that the provider shows. */
+{ kind: "thinking"; 
+/**  Plain text; cut after 64 KB. */
+text: string } | 
+/**  An action that it asks for. */
+{ kind: "call"; 
+/**  The tool's name on the wire. */
+tool: string; 
+/**  A JSON text as the model wrote it; cut after 64 KB. */
+arguments: string };
+
+/**  What came back for a request. */
+export type AnswerRecord = {
+	/**  The event that says so. */
+	seq: number,
+	/**  When that was (milliseconds since the epoch). */
+	at: number,
+	/**  What the model said, in order; nothing where it failed. */
+	blocks: AnswerBlock[],
+	/**  Why it stopped: `end`, `tool_use`, `length`, `refused`, `other`; empty where it failed. */
+	stop: string,
+	/**  What it used; `None` where nobody knows. */
+	usage: Usage | null,
+	/**  What it cost, in millionths of a dollar; `None` where that is not known. */
+	cost_micro: number | null,
+	/**  The provider's id of the response; may be empty. */
+	response_id: string,
+	/**  From sending to the last byte, or to the fault. */
+	latency_ms: number,
+	/**  What went wrong, in a sentence, or why the answer can't be used; empty where nothing did. */
+	problem: string,
+	/**  What kind of fault that is. */
+	class: ModelErrorClass | null,
+	/**  What the person can do about it; may be empty. */
+	remedy: string,
+};
+
 /**  What a person says with their approval. */
 export type Approval = {
 	/**  What was on the screen: `seen` of the row. */
@@ -338,6 +446,18 @@ export type BridgeError = {
 	message: string,
 	/**  What the person can do, in a sentence; may be empty. */
 	remedy: string,
+};
+
+/**  An entry that differs. */
+export type ChangedFile = {
+	/**  Its path. */
+	path: string,
+	/**  What it was; `None` where it was not there. */
+	before: FileAt | null,
+	/**  What it is; `None` where it is no longer there. */
+	after: FileAt | null,
+	/**  What can be shown of the difference. */
+	shown: HowShown,
 };
 
 /**  One check of the gate. */
@@ -443,6 +563,22 @@ export type Decision =
 /**  It does not start; the model is told. */
 "deny";
 
+/**  A decision of the gate. */
+export type DecisionRecord = {
+	/**  The event. */
+	seq: number,
+	/**  When it was (milliseconds since the epoch). */
+	at: number,
+	/**  What it says. */
+	decision: Decision,
+	/**  The check or rule that decided, in words. */
+	why: string,
+	/**  The eight checks, in order. */
+	checks: Check[],
+	/**  What they rest on, one line each. */
+	facts: string[],
+};
+
 /**  Where the work stands when a run hands off. */
 export type Digest = {
 	/**  What was done: items of the plan, delivered files. */
@@ -538,6 +674,16 @@ export type FieldLineKind =
 /**  A list of the choices' values. */
 "many";
 
+/**  A file, folder or link. */
+export type FileAt = {
+	/**  The path beneath the workspace, with `/` between its parts. */
+	path: string,
+	/**  What it is. */
+	what: FileKind,
+	/**  Its size; 0 for what is no file. */
+	bytes: number,
+};
+
 /**  How one file differs from what was approved, line by line. */
 export type FileChange = {
 	/**  The file. */
@@ -545,6 +691,19 @@ export type FileChange = {
 	/**  A unified difference, with hidden characters written out; cut where it is very long. */
 	lines: string,
 };
+
+/**  What an entry of a workspace is. */
+export type FileKind = 
+/**  A file. */
+{ kind: "file"; 
+/**  Whether it may be run. */
+executable: boolean } | 
+/**  A folder. */
+{ kind: "folder" } | 
+/**  A link. */
+{ kind: "link"; 
+/**  Where it leads, as it says. */
+target: string };
 
 /**  A file of the workspace. */
 export type FileLine = {
@@ -556,6 +715,36 @@ export type FileLine = {
 	media_type: string,
 	/**  Whether the run delivered it. */
 	artifact: boolean,
+};
+
+/**  What differs between the files of two events. */
+export type FilesDifference = {
+	/**  The earlier event. */
+	from: number,
+	/**  The later event. */
+	to: number,
+	/**  Everything that differs, by its path. */
+	changes: ChangedFile[],
+	/**  Further entries that differ and that there was no room for. */
+	more: number,
+	/**  Whether something began that may have changed the later ones after they were recorded. */
+	open: boolean,
+};
+
+/**  What a run's workspace held at an event. */
+export type FilesThen = {
+	/**  The event. */
+	seq: number,
+	/**  The event that recorded them; `None` where none were recorded until then. */
+	recorded: number | null,
+	/**  Whether something began after that which may have changed them. */
+	open: boolean,
+	/**  Every entry, by its path. */
+	files: FileAt[],
+	/**  Further entries that there was no room for. */
+	more: number,
+	/**  What could not be recorded, and why, in words; may be empty. */
+	left_out: string,
 };
 
 /**  What is odd about a tool's words. */
@@ -669,6 +858,36 @@ export type GrantSource =
 "variable" | 
 /**  Written as it is; no secret. */
 "text";
+
+/**  What can be shown of a difference. */
+export type HowShown = 
+/**  Lines. */
+{ kind: "lines"; 
+/**  A unified difference. */
+text: string; 
+/**  Whether it was longer. */
+cut: boolean } | 
+/**  One of them is no text. */
+{ kind: "binary" } | 
+/**  They are too long to be compared. */
+{ kind: "too_large" } | 
+/**  Enough others were compared before. */
+{ kind: "not_compared" } | 
+/**  It is no file, or differs in more or less than its content. */
+{ kind: "entry" };
+
+/**  What there is to look into at a point. */
+export type Inspector = 
+/**  The run as it was, and nothing more. */
+{ kind: "view" } | 
+/**  A request to a model, with its response. */
+{ kind: "request" } | 
+/**  An action: its decision, its receipt, its result. */
+{ kind: "action"; 
+/**  The action. */
+action: string } | 
+/**  The files that were recorded. */
+{ kind: "files" };
 
 /**  What whoever asked may do about it. */
 export type KeyErrorClass = 
@@ -824,6 +1043,18 @@ export type KnownProvider = {
 	base_url: string,
 };
 
+/**  An event of an action's life. */
+export type LifeEvent = {
+	/**  The event. */
+	seq: number,
+	/**  When it was (milliseconds since the epoch). */
+	at: number,
+	/**  Its type. */
+	kind: string,
+	/**  What happened, in a few words. */
+	words: string,
+};
+
 /**  A hard limit of a run. */
 export type Limit = 
 /**  Model requests. */
@@ -876,6 +1107,20 @@ export type LiveRow = {
 	output: string,
 };
 
+/**  A knot of a scrubber. */
+export type Mark = {
+	/**  The event that made it. */
+	seq: number,
+	/**  When that was (milliseconds since the epoch). */
+	at: number,
+	/**  The step. */
+	step: number,
+	/**  The key of its row. */
+	row: string,
+	/**  What it looks like at the end of the run. */
+	knot: Knot,
+};
+
 /**  Something that is counted against a limit. */
 export type Meter = {
 	/**  How much is known to be used. */
@@ -888,6 +1133,32 @@ export type Meter = {
 	/**  The hard limit; `None` when there is none. */
 	limit: number | null,
 };
+
+/**  What kind of thing went wrong with a model request. */
+export type ModelErrorClass = 
+/**  The key is missing, wrong or has no right to the model. */
+"auth" | 
+/**  Too many requests; `retry_after_ms` may say how long to wait. */
+"rate_limited" | 
+/**  The provider is overloaded or has an inner fault. */
+"overloaded" | 
+/**  The request is longer than the model's window. */
+"context_too_long" | 
+/**  The provider refuses the content. */
+"content_refused" | 
+/**  The provider does not understand the request. */
+"bad_request" | 
+/**  No connection, or it broke, or it fell silent. */
+"network" | 
+/**  The answer is not in the provider's format. */
+"malformed" | 
+/**  There is no such model or provider. */
+"unknown_model" | 
+/**
+ *  The provider refuses an image, a document or a recording of the request: its kind, its
+ *  size, or that there is one.
+ */
+"media_refused";
 
 /**  A model that can be picked. */
 export type ModelLine = {
@@ -992,6 +1263,14 @@ export type PlanState =
 "done" | 
 /**  Given up, with the reason as evidence. */
 "dropped";
+
+/**  A page of a run's points. */
+export type Points = {
+	/**  In order, without gap. */
+	points: RunPoint[],
+	/**  The event that the next page begins with; `None` behind the last. */
+	next: number | null,
+};
 
 /**  A server that can be added by name. */
 export type PresetLine = {
@@ -1145,6 +1424,91 @@ export type Replied =
 "declined" | 
 /**  They gave no answer. */
 "dismissed";
+
+/**  A piece of a request. */
+export type RequestBlock = {
+	/**  Its place in its request, from 0: by it its whole text is asked for. */
+	place: number,
+	/**  The part that it belongs to. */
+	section: string,
+	/**  Whose words it has: `you`, `the tool web_fetch (example.org)`; empty where it has none. */
+	origin: string,
+	/**  Whether they may be believed; `None` where it has no words. */
+	trust: Trust | null,
+	/**  Estimated tokens. */
+	tokens: number,
+	/**  Bytes. */
+	bytes: number,
+	/**  Whether the request before did not have it. */
+	is_new: boolean,
+	/**  What it says, without the marks of the format; where that is nothing, its bytes. Cut. */
+	words: string,
+	/**  How many bytes of that were cut. */
+	hidden_bytes: number,
+};
+
+/**  What a request is for. */
+export type RequestKind = 
+/**  The next step of the run. */
+"step" | 
+/**  A criterion is judged. */
+"judge" | 
+/**  The older part of the conversation is summed up. */
+"summary";
+
+/**  A request, with what came back. */
+export type RequestRecord = {
+	/**  The event that announced it: by it its bytes are asked for. */
+	seq: number,
+	/**  When that was (milliseconds since the epoch). */
+	at: number,
+	/**  What it is for. */
+	kind: RequestKind,
+	/**  Its number among the requests of steps, from 1; 0 for one beside them. */
+	number: number,
+	/**  Which attempt of it this is, from 1. */
+	attempt: number,
+	/**  The step. */
+	step: number,
+	/**  The provider. */
+	provider: string,
+	/**  The model, without its provider. */
+	model: string,
+	/**  SHA-256 of the bytes as they were sent, in hexadecimal. */
+	sha256: string,
+	/**  How many bytes were sent. */
+	bytes: number,
+	/**  Whether the log gives back exactly those bytes. */
+	exact: boolean,
+	/**  Estimated tokens of all of it. */
+	tokens: number,
+	/**  Of these, those of pieces that the request before did not have. */
+	new_tokens: number,
+	/**  The most output tokens that were asked for. */
+	limit_tokens: number,
+	/**  The parts, in order; empty for a request beside the steps, whose bytes say it all. */
+	sections: RequestSection[],
+	/**  Pieces of the request before that this one does not have. */
+	dropped: RequestBlock[],
+	/**  Pieces at the front that are not described, since there are too many. */
+	left_out: number,
+	/**  The event that announced the request before; `None` for the first. */
+	before: number | null,
+	/**  What came back; `None` while nothing did. */
+	answer: AnswerRecord | null,
+};
+
+/**  A part of a request. */
+export type RequestSection = {
+	/**  `system`, `tools`, `index`, `pinned`, `summary`, `conversation`, `tail`. */
+	section: string,
+	/**  Estimated tokens. */
+	tokens: number,
+	/**  Bytes. */
+	bytes: number,
+	/**  Its pieces, in order. */
+	blocks: RequestBlock[],
+};
 
 /**  One fact of a review. */
 export type ReviewFact = {
@@ -1425,6 +1789,28 @@ export type RunLine = {
 	rein: KnotShape[],
 };
 
+/**  One event of a run, as a point that can be looked at. */
+export type RunPoint = {
+	/**  The event. */
+	seq: number,
+	/**  When it was (milliseconds since the epoch). */
+	at: number,
+	/**  Its type: `action.started`. */
+	kind: string,
+	/**  The step that it belongs to; 0 before the first. */
+	step: number,
+	/**  What happened, in a few words. */
+	words: string,
+	/**  What it was about, in a few words, as its row said then; may be empty. */
+	about: string,
+	/**  The key of the row that it made or changed; empty where it did neither. */
+	row: string,
+	/**  The knot of that row, as it was then. */
+	knot: Knot | null,
+	/**  What there is to look into here. */
+	opens: Inspector,
+};
+
 /**  What a run is doing, in the words that the person reads. */
 export type RunState = 
 /**  It works by itself. */
@@ -1480,6 +1866,22 @@ export type Scope =
 "agent" | 
 /**  Every run. */
 "everywhere";
+
+/**  The whole line of a run, to be drawn at once. */
+export type Scrubber = {
+	/**  The last event. */
+	seq: number,
+	/**  Steps. */
+	steps: number,
+	/**  When the first event was (milliseconds since the epoch). */
+	begun_at: number,
+	/**  When the last event was. */
+	last_at: number,
+	/**  The knots, in order. */
+	marks: Mark[],
+	/**  How many further knots there was no room for. */
+	left_out: number,
+};
 
 /**
  *  The name of one secret: a provider's (`anthropic`), or what `config.toml` calls it
@@ -1760,6 +2162,20 @@ export type Standing =
 /**  There is no encrypted file yet: [`KeyStore::begin`] makes one. */
 "new";
 
+/**  A start. */
+export type StartRecord = {
+	/**  The event. */
+	seq: number,
+	/**  When it was (milliseconds since the epoch). */
+	at: number,
+	/**  Counted from 1. */
+	attempt: number,
+	/**  The idempotency key: the same for every attempt. */
+	key: string,
+	/**  The names of the secrets that it was given. */
+	credentials: string[],
+};
+
 /**  What should be found out, and by whom. */
 export type StartRequest = {
 	/**  The agent's name. */
@@ -1778,6 +2194,18 @@ export type Surface =
 "window" | 
 /**  The local API. */
 "api";
+
+/**  A page of a text. Bytes that are no UTF-8 are replaced, so that all of it can be shown. */
+export type TextPage = {
+	/**  The text of the page. */
+	text: string,
+	/**  Where it begins, in bytes. */
+	offset: number,
+	/**  How many bytes there are in all. */
+	bytes: number,
+	/**  Where the next page begins; `None` at the end. */
+	next: number | null,
+};
 
 /**  A range of a source's extracted text, in bytes on character boundaries. */
 export type TextRange = {
@@ -1856,6 +2284,22 @@ export type Trust =
 
 /**  What was typed and must not be shown: a key or a passphrase. */
 export type Typed = string;
+
+/**  Tokens that a request used, as the provider reported them. */
+export type Usage = {
+	/**  Input tokens, cached ones included. */
+	input: number,
+	/**  Output tokens, reasoning included. */
+	output: number,
+	/**  Input tokens that came from the provider's cache. */
+	cached?: number,
+	/**  Output tokens that were reasoning. */
+	reasoning?: number,
+	/**  What the provider says that it cost, in millionths of a dollar. */
+	cost_micro?: number | null,
+	/**  Whether these are our own estimate because the provider said nothing. */
+	estimated?: boolean,
+};
 
 /**  What became of an action of which nobody knew. */
 export type Verdict = 

@@ -48,6 +48,11 @@ impl Longrein {
     /// When there is no such run or event, or the log is damaged before it.
     pub async fn files(&self, run: RunId, at: Option<u32>) -> Result<FilesAt, AppError> {
         let state = self.state_at(run, at).await?;
+        self.files_in(run, &state).await
+    }
+
+    /// What a run's workspace held in a state of it.
+    pub(crate) async fn files_in(&self, run: RunId, state: &Run) -> Result<FilesAt, AppError> {
         Ok(FilesAt {
             run,
             at: state.seq,
@@ -81,9 +86,17 @@ impl Longrein {
     pub async fn diff(&self, run: RunId, from: u32, to: u32) -> Result<FilesDiff, AppError> {
         let before = self.files(run, Some(from)).await?;
         let after = self.files(run, Some(to)).await?;
+        self.compared(before, after).await
+    }
+
+    /// What differs between the files of two states.
+    pub(crate) async fn compared(
+        &self,
+        before: FilesAt,
+        after: FilesAt,
+    ) -> Result<FilesDiff, AppError> {
         let contents = self.inner.world.files().contents();
-        let differing = move || diff::of(before, after, &*contents);
-        blocking(differing).await
+        blocking(move || diff::of(before, after, &*contents)).await
     }
 
     /// Lays out the files that a fork of a run begins with. Of the run as it stands they are those
@@ -176,7 +189,7 @@ impl Longrein {
 }
 
 /// Does what blocks on a thread that may wait.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, AppError> + Send + 'static,
 ) -> Result<T, AppError> {
     let done = tokio::task::spawn_blocking(work).await;

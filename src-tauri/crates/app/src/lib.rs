@@ -23,6 +23,7 @@ mod paths;
 pub mod policy;
 mod reading;
 mod recovery;
+pub mod replay;
 mod sandbox;
 pub mod skills;
 mod start;
@@ -77,6 +78,7 @@ struct Inner {
     world: Arc<world::AppWorld>,
     live: live::LiveHub,
     drivers: drivers::Drivers,
+    pasts: replay::Pasts,
     clock: Arc<system::SystemClock>,
 }
 
@@ -112,6 +114,7 @@ impl Longrein {
                 world: Arc::new(world),
                 live,
                 drivers: drivers::Drivers::default(),
+                pasts: replay::Pasts::default(),
                 clock: Arc::default(),
             }),
         })

@@ -1,5 +1,6 @@
 //! The log in one SQLite file per data folder.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -199,6 +200,30 @@ impl Store {
     pub async fn head(&self, run: RunId) -> Result<(u32, RowHash), LogError> {
         let path = self.shared.database.clone();
         let work = move |connection: &Connection| reader::head(connection, &path, run);
+        self.shared.readers.with(work).await
+    }
+
+    /// Reads several blobs at once and checks their hashes. Those that are missing or damaged are
+    /// not among what is found.
+    ///
+    /// # Errors
+    /// [`LogError::Io`], [`LogError::Damaged`].
+    pub async fn blobs(
+        &self,
+        hashes: Vec<BlobHash>,
+    ) -> Result<HashMap<BlobHash, Arc<[u8]>>, LogError> {
+        let data_dir = self.shared.data_dir.clone();
+        let work = move |connection: &Connection| {
+            let mut found = HashMap::with_capacity(hashes.len());
+            for hash in hashes {
+                match blobs::read(connection, &data_dir, hash) {
+                    Ok(bytes) => found.insert(hash, bytes),
+                    Err(LogError::Blob(_)) => continue,
+                    Err(error) => return Err(error),
+                };
+            }
+            Ok(found)
+        };
         self.shared.readers.with(work).await
     }
 

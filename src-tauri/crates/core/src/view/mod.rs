@@ -6,6 +6,7 @@ mod actions;
 mod card;
 mod children;
 mod compacted;
+mod events;
 mod files;
 mod head;
 mod marks;
@@ -15,6 +16,7 @@ mod said;
 mod words;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use longrein_protocol::event::{ActionFinished, Digest, Event, Payload};
 use longrein_protocol::gate::StandingRule;
@@ -25,6 +27,7 @@ use crate::compile::Content;
 use crate::run::Run;
 
 pub use card::pretty;
+pub use events::{event_action, event_words, origin_words};
 pub use files::left_out_words;
 pub use words::{amount, dollars, thousands};
 
@@ -39,7 +42,9 @@ const RESULT_READ_BYTES: usize = 64 * 1024;
 #[derive(Clone, Default)]
 pub struct View {
     run: Run,
-    rows: Vec<Row>,
+    /// Shared with the views that were cloned of this one: a run may be looked at as it was at many
+    /// points, and most of its rows are the same at all of them.
+    rows: Vec<Arc<Row>>,
     places: HashMap<String, usize>,
     artifacts: Vec<ArtifactLine>,
     /// The step that rows belong to.
@@ -112,14 +117,19 @@ impl View {
     }
 
     /// Every row so far.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[Arc<Row>] {
         &self.rows
+    }
+
+    /// The row of a key.
+    pub fn row(&self, key: &str) -> Option<&Row> {
+        let place = *self.places.get(key)?;
+        self.rows.get(place).map(Arc::as_ref)
     }
 
     /// The row of an action.
     pub fn action_row(&self, action: &ActionId) -> Option<&Row> {
-        let place = *self.places.get(&action.0)?;
-        self.rows.get(place)
+        self.row(&action.0)
     }
 
     /// What a subscription begins with: the panel and the newest `limit` rows.
@@ -128,7 +138,7 @@ impl View {
         RunView {
             seq: self.run.seq,
             head: self.head(),
-            rows: self.rows[earlier..].to_vec(),
+            rows: owned(&self.rows[earlier..]),
             earlier: earlier as u32,
         }
     }
@@ -136,7 +146,7 @@ impl View {
     /// At most `limit` rows before the row that event `seq` made.
     pub fn earlier_rows(&self, seq: u32, limit: usize) -> Vec<Row> {
         let end = self.rows.partition_point(|row| row.seq < seq);
-        self.rows[end.saturating_sub(limit)..end].to_vec()
+        owned(&self.rows[end.saturating_sub(limit)..end])
     }
 
     /// The rows of `keys` with the panel.
@@ -152,7 +162,7 @@ impl View {
             head: Some(self.head()),
             rows: places
                 .into_iter()
-                .map(|place| self.rows[place].clone())
+                .map(|place| Row::clone(&self.rows[place]))
                 .collect(),
         }
     }
@@ -160,10 +170,10 @@ impl View {
     fn insert(&mut self, row: Row) -> Vec<String> {
         let key = row.key.clone();
         match self.places.get(&key) {
-            Some(place) => self.rows[*place] = row,
+            Some(place) => self.rows[*place] = Arc::new(row),
             None => {
                 self.places.insert(key.clone(), self.rows.len());
-                self.rows.push(row);
+                self.rows.push(Arc::new(row));
             }
         }
         vec![key]
@@ -171,8 +181,12 @@ impl View {
 
     fn row_mut(&mut self, key: &str) -> Option<&mut Row> {
         let place = *self.places.get(key)?;
-        self.rows.get_mut(place)
+        self.rows.get_mut(place).map(Arc::make_mut)
     }
+}
+
+fn owned(rows: &[Arc<Row>]) -> Vec<Row> {
+    rows.iter().map(|row| Row::clone(row)).collect()
 }
 
 /// Marks a panel or line as interrupted when its log says that it works and nobody drives it.

@@ -252,8 +252,8 @@ fn a_compaction_says_what_went_what_stands_for_it_and_what_is_kept() {
         .then(NotePinned { note })
         .then(compacted.clone());
     let of = |shown: &Shown| {
-        let row = shown.view.rows().last().unwrap().clone();
-        let RowContent::Compacted { text, details } = row.content else {
+        let row = shown.view.rows().last().unwrap();
+        let RowContent::Compacted { text, details } = &row.content else {
             panic!("{row:?}")
         };
         let lines = details
