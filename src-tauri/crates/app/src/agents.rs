@@ -1,5 +1,7 @@
 //! Where agents are found: a file, the data folder, what ships.
 
+mod saved;
+
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -11,6 +13,8 @@ use serde::Serialize;
 
 use crate::error::{AppError, AppErrorCode};
 use crate::paths::home;
+
+pub use saved::problems_of_named;
 
 /// How the names of agent files end.
 pub const SUFFIX: &str = ".agent.toml";
@@ -121,6 +125,11 @@ pub fn find(data_dir: &Path, name: &str) -> Result<AgentFile, AppError> {
             "Check the path. The agents that can be named are listed by: longrein agents",
         ));
     }
+    find_saved(data_dir, name)
+}
+
+/// Looks a name up in the data folder and among those that ship.
+fn find_saved(data_dir: &Path, name: &str) -> Result<AgentFile, AppError> {
     let own = folder(data_dir).join(format!("{name}{SUFFIX}"));
     if !name.is_empty() && own.is_file() {
         return read_file(&own, AgentOrigin::DataFolder(own.clone()));

@@ -97,7 +97,7 @@ impl Longrein {
             let message = format!("Run {} has no event {at}.", fork.run);
             AppError::usage(message, "Choose an event that longrein show lists.")
         })?;
-        let agent = match &fork.agent {
+        let mut agent = match &fork.agent {
             Some(name) => Some(Box::new(agents::resolve(&self.inner.paths.data, name)?)),
             None => None,
         };
@@ -111,6 +111,9 @@ impl Longrein {
         spec.model.use_ = vec![name.clone()];
         self.model_for(&spec).await?;
         let price = self.price_for(&spec, &name)?;
+        if let Some(agent) = &mut agent {
+            agent.agents.saved = self.saved_agents(agent, &name).await?;
+        }
         Ok(RunForked {
             from_run: fork.run,
             from_seq: at,

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use longrein_core::policy::{COMMAND_TOOLS, is_callable, is_granted, runs_commands};
+use longrein_core::policy::{COMMAND_TOOLS, grants, is_callable, runs_commands};
 use longrein_core::run::{Action, ActionStage, Phase, Run};
-use longrein_protocol::agent::SandboxSettings;
+use longrein_protocol::agent::{SandboxSettings, ToolGrants};
 use longrein_protocol::criterion::Criterion;
 use longrein_protocol::tool::{IndexKind, IndexLine};
 use longrein_protocol::view::RunState;
@@ -84,7 +84,7 @@ impl Sandboxes {
         let (Some(agent), Some(id)) = (run.agent(), run.id) else {
             return Ok(Commands::default());
         };
-        if !runs_commands(&agent.tools.allow) {
+        if !runs_commands(&agent.tools) {
             return Ok(Commands::default());
         }
         let root = run.created.as_ref().and_then(|created| created.root);
@@ -104,7 +104,7 @@ impl Sandboxes {
             tracing::debug!(run = %id, %error, "commands are off");
             return Ok(Commands {
                 tools: Vec::new(),
-                off: Some(Off::of(&agent.tools.allow, &error)),
+                off: Some(Off::of(&agent.tools, &error)),
             });
         }
         Ok(Commands {
@@ -183,8 +183,8 @@ pub(crate) struct Off {
 }
 
 impl Off {
-    fn of(allow: &[String], error: &SandboxError) -> Self {
-        let granted = |tool: &&&str| is_granted(allow, tool, None);
+    fn of(granted: &ToolGrants, error: &SandboxError) -> Self {
+        let granted = |tool: &&&str| grants(granted, tool, None);
         let tools: Vec<&str> = COMMAND_TOOLS.iter().filter(granted).copied().collect();
         Self {
             tools: tools.join(", "),
@@ -231,7 +231,7 @@ fn package(others: &[ToolSpec]) -> Vec<(String, String)> {
 fn may_have_boxes(run: &Run) -> bool {
     run.agent().is_some_and(|agent| {
         let checks = |criterion: &Criterion| matches!(criterion, Criterion::Command(_));
-        runs_commands(&agent.tools.allow) || agent.done_when.iter().any(checks)
+        runs_commands(&agent.tools) || agent.done_when.iter().any(checks)
     })
 }
 

@@ -51,10 +51,11 @@ impl Longrein {
                 "Say what should be found out.",
             ));
         }
-        let agent = self.agent_for(&new)?;
+        let mut agent = self.agent_for(&new)?;
         let model = self.model_for(&agent).await?;
         let price = self.price_for(&agent, &model)?;
         let takes = self.inner.world.model_facts(&model).takes;
+        agent.agents.saved = self.saved_agents(&agent, &model).await?;
         // Without the rules of this machine nothing could be decided.
         self.rules()?;
         self.inner.world.library(&agent)?;
@@ -86,6 +87,7 @@ impl Longrein {
             depth: 0,
             parent: None,
             root: None,
+            copies: false,
         }))?;
         for blob in given.blobs {
             driver.keep(Some(blob));

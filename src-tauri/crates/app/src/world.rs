@@ -37,8 +37,10 @@ use crate::policy::{self, KeptRule};
 use crate::sandbox::Sandboxes;
 use crate::skills;
 
+mod folder;
 mod granted;
 
+pub(crate) use folder::workspace_of;
 use granted::{boxed, secrets_of, servers_of};
 
 /// The name of the demonstration model.
@@ -263,13 +265,6 @@ impl AppWorld {
     }
 }
 
-pub(crate) fn workspace_of(run: &Run) -> PathBuf {
-    let created = run.created.as_ref();
-    created
-        .map(|created| PathBuf::from(&created.workspace))
-        .unwrap_or_default()
-}
-
 #[async_trait::async_trait]
 impl World for AppWorld {
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
@@ -284,7 +279,7 @@ impl World for AppWorld {
         let Some(agent) = run.agent() else {
             return Ok(ToolBox::default());
         };
-        granted::make_childs_folder(run)?;
+        folder::of_child(run).await?;
         let library = self.library(agent)?;
         let config = self.config.get();
         let root = run.created.as_ref().and_then(|created| created.root);
@@ -292,7 +287,13 @@ impl World for AppWorld {
         let mut granted = Vec::new();
         let placed = |tool| granted::placed(agent, &config, tool);
         let mut built_in = Vec::new();
-        for tool in builtin_tools(ToolsConfig { library, web }) {
+        let agents = granted::agents_of(agent);
+        let made_with = ToolsConfig {
+            library,
+            web,
+            agents,
+        };
+        for tool in builtin_tools(made_with) {
             built_in.push(tool.spec().name.clone());
             granted.extend(placed(tool));
         }

@@ -77,3 +77,141 @@ fn a_child_s_approval_parks_the_run_and_is_answered_by_its_own_id() {
     assert!(late.err.contains("is a child, and it has ended"), "{late}");
     home.assert_whole();
 }
+
+const LEADER: &str =
+    "[tools]\nallow = [\"files\", \"delegate\"]\n\n[agents]\nuse = [\"checker\"]\n";
+
+/// A parent that gives a saved agent one task, which that one ends at once.
+fn given_to_checker() -> Setup {
+    Setup::of(|request: &SeenRequest| {
+        let is_child = !request.contains("Have it checked.");
+        let blocks = match (is_child, request.replies()) {
+            (false, 0) => {
+                let task = json!({"title": "Check", "brief": "Check it.", "agent": "checker"});
+                call("delegate", &json!({"tasks": [task]}))
+            }
+            (true, 0) if request.contains("You doubt everything.") => {
+                call("finish", &json!({"summary": "Doubted."}))
+            }
+            _ => vec![ReplyBlock::Text {
+                text: "Done.".to_owned(),
+                raw: None,
+            }],
+        };
+        Content::Reply(reply_of(blocks, request)).into()
+    })
+}
+
+#[test]
+fn a_saved_agent_is_given_work_under_its_own_name_and_words() {
+    let provider = Provider::start(given_to_checker());
+    let home = Home::with(&provider);
+    home.write(
+        "data/agents/checker.agent.toml",
+        "description = \"Doubts what it reads.\"\ninstructions = \"You doubt everything.\"\n[tools]\nallow = [\"files\"]\n",
+    );
+    let run = home.run(&["run", &home.agent(LEADER), "Have it checked."]);
+    assert_eq!(run.status, 0, "{run}");
+    let offered = &provider.mock.seen()[0];
+    assert!(
+        offered.contains("checker: Doubts what it reads."),
+        "what the model reads of it"
+    );
+    let events = home.events(&run.run_id());
+    let child = of_type(&events, "child.finished")[0]["child"].clone();
+    let created = &home.events(child.as_str().unwrap())[0];
+    assert_eq!(created["agent"]["name"], "checker");
+    assert!(
+        home.run(&["show", child.as_str().unwrap()])
+            .out
+            .contains("Doubted.")
+    );
+    home.assert_whole();
+}
+
+#[test]
+fn a_run_whose_agent_names_agents_that_can_t_be_is_not_begun() {
+    let provider = Provider::start(given_to_checker());
+    let home = Home::with(&provider);
+    let leader = home.agent(LEADER);
+    let start = || home.run(&["run", &leader, "Have it checked."]);
+    home.write("data/agents/checkers.agent.toml", "");
+    let unknown = start();
+    assert_eq!(unknown.status, 2, "{unknown}");
+    assert!(
+        unknown.err.contains("Did you mean “checkers”?"),
+        "{unknown}"
+    );
+    let checked = home.run(&["agent", "check", &leader]);
+    assert!(
+        checked.err.contains("There is no agent “checker”"),
+        "{checked}"
+    );
+    home.write(
+        "data/agents/checker.agent.toml",
+        "[agents]\nuse = [\"judge\"]\n[tools]\nallow = [\"delegate\"]\n",
+    );
+    home.write(
+        "data/agents/judge.agent.toml",
+        "[agents]\nuse = [\"checker\"]\n[tools]\nallow = [\"delegate\"]\n",
+    );
+    let circle = start();
+    assert_eq!(circle.status, 2, "{circle}");
+    let words = "test, which names checker, which names judge, which names checker";
+    assert!(circle.err.contains(words), "{circle}");
+    home.write("data/agents/checker.agent.toml", "instructons = \"x\"");
+    let mistaken = start();
+    assert_eq!(mistaken.status, 2, "{mistaken}");
+    assert!(
+        mistaken
+            .err
+            .contains("checker, which test may give work to"),
+        "{mistaken}"
+    );
+    assert!(
+        home.run(&["runs", "--json"]).out.is_empty(),
+        "nothing was begun"
+    );
+}
+
+/// A parent that writes a file and gives a helper a copy of it, which that one changes.
+fn copied() -> Setup {
+    Setup::of(|request: &SeenRequest| {
+        let is_child = !request.contains("Have it mended.");
+        let write = |words: &str| {
+            let file = json!({"path": "notes.txt", "content": words});
+            call("write_file", &file)
+        };
+        let blocks = match (is_child, request.replies()) {
+            (false, 0) => write("as it was"),
+            (false, 1) => {
+                let task = json!({"title": "Mend", "brief": "Mend it.", "copy_files": true});
+                call("delegate", &json!({"tasks": [task]}))
+            }
+            (true, 0) => call("read_file", &json!({"path": "notes.txt"})),
+            (true, 1) if request.contains("as it was") => write("mended"),
+            _ => vec![ReplyBlock::Text {
+                text: "Done.".to_owned(),
+                raw: None,
+            }],
+        };
+        Content::Reply(reply_of(blocks, request)).into()
+    })
+}
+
+#[test]
+fn a_helper_works_on_a_copy_of_the_files_and_leaves_those_above_as_they_are() {
+    let provider = Provider::start(copied());
+    let home = Home::with(&provider);
+    let agent = home.agent("[tools]\nallow = [\"files\", \"delegate\"]\n");
+    let run = home.run(&["run", &agent, "Have it mended."]);
+    assert_eq!(run.status, 0, "{run}");
+    let events = home.events(&run.run_id());
+    let child = of_type(&events, "child.finished")[0]["child"].clone();
+    let above = events[0]["workspace"].as_str().unwrap();
+    let read = |path: String| std::fs::read_to_string(path).unwrap();
+    assert_eq!(read(format!("{above}/notes.txt")), "as it was");
+    let own = format!("{above}/children/{}/notes.txt", child.as_str().unwrap());
+    assert_eq!(read(own), "mended");
+    home.assert_whole();
+}

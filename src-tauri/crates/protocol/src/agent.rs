@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::event::Price;
+use crate::media::Takes;
 use crate::tool::{Effect, Recovery, Repeat};
 
 pub use crate::criterion::*;
@@ -36,6 +38,10 @@ pub struct AgentSpec {
     /// Which skills it may load.
     #[serde(default)]
     pub skills: SkillChoice,
+    /// The saved agents that it may give work to.
+    #[serde(default, skip_serializing_if = "AgentChoice::is_none")]
+    // Apart, so that an event that holds an agent is not much larger than all others.
+    pub agents: Box<AgentChoice>,
     /// The person's documents.
     #[serde(default)]
     pub library: Library,
@@ -118,6 +124,11 @@ pub struct ToolGrants {
     /// `server.*`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preload: Vec<String>,
+    /// Of a helper: the grants of those above it, each of which has to cover a tool as well. No file
+    /// says it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub within: Vec<Vec<String>>,
     /// What the person says of a tool: `[tools."server.tool"]`.
     #[serde(flatten)]
     pub settings: BTreeMap<String, ToolSettings>,
@@ -222,6 +233,48 @@ impl Default for SkillChoice {
             use_: vec![Self::ALL.to_owned()],
         }
     }
+}
+
+/// Which saved agents the agent may give work to.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AgentChoice {
+    /// Names of agents, as `delegate` takes them.
+    #[serde(rename = "use")]
+    pub use_: Vec<String>,
+    /// What they were when the run began. No file says it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub saved: Vec<SavedAgent>,
+}
+
+impl AgentChoice {
+    /// Whether there is none.
+    pub fn is_none(&self) -> bool {
+        self.use_.is_empty()
+    }
+
+    /// The agent of this name.
+    pub fn named(&self, name: &str) -> Option<&SavedAgent> {
+        self.saved.iter().find(|saved| saved.name == name)
+    }
+}
+
+/// A saved agent as it was when a run began that may give it work.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SavedAgent {
+    /// The name that it was found by.
+    pub name: String,
+    /// What its file said, defaults filled in.
+    pub agent: AgentSpec,
+    /// The model that it uses, `provider/model`.
+    pub model: String,
+    /// What the model's tokens cost; absent when it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+    /// What the model takes beside text.
+    #[serde(default, skip_serializing_if = "Takes::is_unknown")]
+    pub takes: Takes,
 }
 
 /// Where the person's documents lie.

@@ -63,6 +63,23 @@ impl HostRule {
     }
 }
 
+impl HostRule {
+    /// Whether all that this means is meant by another.
+    pub fn is_within(&self, other: &Self) -> bool {
+        let same = self.host == other.host && self.below == other.below;
+        let above = other.below && {
+            let name = self.host.strip_suffix(other.host.as_str());
+            name.is_some_and(|name| name.len() > 1 && name.ends_with('.'))
+        };
+        let ports = match (self.port, other.port) {
+            (own, of) if own == of => true,
+            (Some(port), None) => PORTS.contains(&port),
+            _ => false,
+        };
+        (same || above) && ports
+    }
+}
+
 impl fmt::Display for HostRule {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let star = if self.below { "*." } else { "" };

@@ -267,9 +267,7 @@ impl Asks for DriverAsks {
             return Err(refused(format!("{name} does more than read.")));
         }
         let agent = self.run.agent();
-        if !agent
-            .is_some_and(|agent| policy::is_granted(&agent.tools.allow, name, Some(spec.effect)))
-        {
+        if !agent.is_some_and(|agent| policy::grants(&agent.tools, name, Some(spec.effect))) {
             return Err(refused(format!("{name} is not granted to this agent.")));
         }
         self.tools

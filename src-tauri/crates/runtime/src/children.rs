@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use longrein_core::run::{ActionStage, Child, NewChild, Phase, Run};
+use longrein_core::run::{ActionStage, Child, NewChild, OfSaved, Phase, Run};
 use longrein_protocol::block::{Origin, Trust};
 use longrein_protocol::event::{
     ActionFinished, ActionStarted, ChildEnd, ChildFinished, ChildSpawned, ChildUsed, Outcome,
@@ -109,6 +109,8 @@ impl Driver {
             title,
             brief,
             agent,
+            model,
+            copies,
             grant,
         } = task;
         let now = self.ports.clock.now();
@@ -123,8 +125,16 @@ impl Driver {
         let Some(parent) = self.run.created.clone() else {
             return Ok(driver);
         };
+        let model = model.unwrap_or_else(|| OfSaved {
+            name: parent.model.clone(),
+            price: parent.price,
+            takes: parent.takes,
+        });
         driver.record(RunCreated {
             agent_hash: longrein_core::agent_file::hash(&agent),
+            model: model.name,
+            price: model.price,
+            takes: model.takes,
             window_tokens: agent.model.window_tokens,
             agent,
             harness: HARNESS_VERSION.to_owned(),
@@ -134,6 +144,7 @@ impl Driver {
             depth: parent.depth + 1,
             parent: self.run.id,
             root: Some(self.fence.tree),
+            copies,
             ..*parent
         })?;
         let rules = self.run.rules_for_child();

@@ -221,6 +221,7 @@ impl TestWorld {
             depth: 0,
             parent: None,
             root: None,
+            copies: false,
         })
     }
 }

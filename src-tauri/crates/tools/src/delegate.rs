@@ -16,15 +16,38 @@ use crate::tool::spec;
 const TITLE_LIMIT: usize = 120;
 /// The longest task, in characters.
 const BRIEF_LIMIT: usize = 8_000;
+/// How much of an agent's description the model is shown, in characters.
+const DESCRIPTION_LIMIT: usize = 240;
 /// How much of the findings the model is shown.
 const RESULT_TOKENS: u32 = 16_000;
+
+/// A saved agent that work may be given to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AgentOffer {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+}
+
+/// What the model reads of the agents.
+fn described(agents: &[AgentOffer]) -> String {
+    let mut words = "Who does it; without this, a helper like you. It has its own instructions \
+        and, of your tools, those of its own file."
+        .to_owned();
+    for AgentOffer { name, description } in agents {
+        let described: String = description.chars().take(DESCRIPTION_LIMIT).collect();
+        words.push_str(&format!("\n{name}: {described}"));
+    }
+    words
+}
 
 /// The description of `delegate`.
 pub(crate) struct Delegate(ToolSpec);
 
 impl Delegate {
-    pub(crate) fn tool() -> Arc<dyn Tool> {
-        let properties = json!({
+    pub(crate) fn tool(agents: &[AgentOffer]) -> Arc<dyn Tool> {
+        let mut properties = json!({
             "tasks": {
                 "type": "array", "minItems": 1, "maxItems": TASKS,
                 "description": "Tasks that do not depend on each other: they are done side by side.",
@@ -47,6 +70,10 @@ impl Delegate {
                             "type": "number", "exclusiveMinimum": 0, "maximum": 0.9,
                             "description": "Its part of what your budget leaves; all tasks together at most 0.9.",
                         },
+                        "copy_files": {
+                            "type": "boolean",
+                            "description": "Whether it begins with a copy of your files; without this, with an empty folder. What it changes stays in its own folder, in children/.",
+                        },
                         "finding": {
                             "type": "object",
                             "description": "What it reports beside its words: a JSON Schema of an object. A report that does not fit comes back to it.",
@@ -57,6 +84,13 @@ impl Delegate {
                 },
             },
         });
+        if !agents.is_empty() {
+            let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).collect();
+            properties["tasks"]["items"]["properties"]["agent"] = json!({
+                "type": "string", "enum": names,
+                "description": described(agents),
+            });
+        }
         let description = "Gives parts of the work to helpers, which work side by side with your \
             tools and a part of your budget, and waits until all are done. Each reports what it \
             found; its sources become yours, under the ids that its report names.";

@@ -36,6 +36,7 @@ use std::sync::{Arc, Mutex};
 use longrein_runtime::ports::Tool;
 
 pub use attached::attached;
+pub use delegate::AgentOffer;
 pub use find::finding;
 pub use library::{Findings, Library, LibraryError};
 pub use results::keep_result;
@@ -49,6 +50,8 @@ pub struct ToolsConfig {
     pub library: Option<Arc<Library>>,
     /// Where pages of the web come from.
     pub web: Web,
+    /// The saved agents that work may be given to.
+    pub agents: Vec<AgentOffer>,
 }
 
 /// Every built-in tool, in the order in which a request lists them. Which of them an agent has is
@@ -64,7 +67,7 @@ pub fn builtin_tools(config: ToolsConfig) -> Vec<Arc<dyn Tool>> {
     tools.push(notes::pin_note());
     tools.push(recall::Recall::tool());
     tools.push(publish::PublishArtifact::tool(writing));
-    tools.push(delegate::Delegate::tool());
+    tools.push(delegate::Delegate::tool(&config.agents));
     tools.push(ask::ask_person());
     tools.push(plan::finish());
     tools

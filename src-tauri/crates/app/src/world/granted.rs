@@ -4,32 +4,27 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longrein_core::disclosure;
-use longrein_core::policy::{covers, grant_place, may_be_granted};
-use longrein_core::run::Run;
+use longrein_core::policy::{covers, grant_place, grants, may_be_granted};
 use longrein_mcp::{Confinement, FlagKind, McpServer};
 use longrein_protocol::ToolSpec;
 use longrein_protocol::agent::{AgentSpec, ToolSettings};
 use longrein_runtime::ports::Tool;
-use longrein_runtime::world::{ToolBox, Unavailable};
-use longrein_store::file_system::make_private_folder;
-use longrein_tools::finding;
+use longrein_runtime::world::ToolBox;
+use longrein_tools::{AgentOffer, finding};
 
-use super::workspace_of;
 use crate::config::{Config, EnvValue, McpConfig};
 
 /// Milliseconds of a second.
 const MS_PER_SECOND: u32 = 1_000;
 
-/// Makes the folder of a child; that of a first run was made when it began.
-pub(super) fn make_childs_folder(run: &Run) -> Result<(), Unavailable> {
-    let created = run.created.as_ref();
-    if created.is_none_or(|created| created.root.is_none()) {
-        return Ok(());
-    }
-    make_private_folder(&workspace_of(run)).map_err(|error| Unavailable {
-        message: format!("The folder of the child can't be made: {error}."),
-        remedy: "Check that the workspace can be written.".to_owned(),
-    })
+/// The saved agents that an agent may give work to, as the model is told of them.
+pub(super) fn agents_of(agent: &AgentSpec) -> Vec<AgentOffer> {
+    let saved = agent.agents.saved.iter();
+    let offers = saved.map(|saved| AgentOffer {
+        name: saved.name.clone(),
+        description: saved.agent.description.clone(),
+    });
+    offers.collect()
 }
 
 /// The servers whose tools an agent's grants name.
@@ -51,6 +46,9 @@ pub(super) fn placed(agent: &AgentSpec, config: &Config, tool: Arc<dyn Tool>) ->
     let mut spec = with_settings(tool.spec().clone(), agent.tools.settings.get(name));
     if let Some(server) = spec.server() {
         spec.reach.secrets = secrets_of(config, server);
+    }
+    if !grants(&agent.tools, name, Some(spec.effect)) {
+        return None;
     }
     let place = grant_place(&agent.tools.allow, name, Some(spec.effect))?;
     Some((place, tool, spec))

@@ -58,6 +58,7 @@ impl BenchWorld {
             policy: Vec::new(),
             skills: Default::default(),
             sandbox: Default::default(),
+            agents: Default::default(),
             library: Default::default(),
             context: Default::default(),
             budget: Default::default(),
@@ -87,6 +88,7 @@ impl BenchWorld {
             depth: 0,
             parent: None,
             root: None,
+            copies: false,
         })
     }
 }

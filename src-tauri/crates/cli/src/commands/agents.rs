@@ -63,7 +63,10 @@ fn tell(name: &str, agent: &AgentFile, screen: &mut Screen) -> Result<(), Failur
 /// `agent check`.
 pub fn check(context: &Context, file: &Path) -> Result<Status, Failure> {
     let mut screen = context.screen();
-    let agent = agents::find(&data_dir(context)?, &file.to_string_lossy())?;
+    let data_dir = data_dir(context)?;
+    let mut agent = agents::find(&data_dir, &file.to_string_lossy())?;
+    let of_named = agents::problems_of_named(&data_dir, &agent);
+    agent.problems.extend(of_named);
     if screen.is_json() {
         screen.json(&json!({
             "file": file,

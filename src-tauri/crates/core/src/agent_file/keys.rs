@@ -21,6 +21,7 @@ pub(super) const ROOT: &[Key] = &[
     Key::new("tools", "[tools]"),
     Key::new("policy", "[[policy]]"),
     Key::new("skills", "[skills]"),
+    Key::new("agents", "[agents]"),
     Key::new("library", "[library]"),
     Key::new("sandbox", "[sandbox]"),
     Key::new("context", "[context]"),
@@ -79,6 +80,12 @@ pub(super) fn example(keys: &[Key], name: &str) -> &'static str {
 
 /// `[skills]`
 pub(super) const SKILLS: &[Key] = &[Key::new("use", "use = [\"research-page\"]")];
+
+/// `[agents]`
+pub(super) const AGENTS: &[Key] = &[Key::new("use", "use = [\"checker\"]")];
+
+/// The most agents that one may give work to.
+pub(super) const AGENTS_MAX: usize = 16;
 
 /// `[library]`
 pub(super) const LIBRARY: &[Key] = &[Key::new("folders", "folders = [\"~/Papers\"]")];

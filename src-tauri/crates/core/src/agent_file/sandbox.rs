@@ -33,7 +33,7 @@ pub(super) fn read(
         DeValue::Table(fields) => fields.contains_key("command"),
         _ => false,
     });
-    if !checks && !runs_commands(&grants.allow) {
+    if !checks && !runs_commands(grants) {
         let message = "This agent runs no commands, so [sandbox] has no effect.";
         let remedy = "Add “run_command” or “run_code” to allow in [tools], or take it out.";
         reader.warning(&value.span(), "sandbox", message, remedy);

@@ -1,7 +1,7 @@
 //! The sections of an agent file, each read into its part of the specification.
 
 use longrein_protocol::agent::{
-    AgentSpec, Budget, ContextLimits, Library, ModelChoice, SkillChoice,
+    AgentChoice, AgentSpec, Budget, ContextLimits, Library, ModelChoice, SkillChoice, ToolGrants,
 };
 use toml::Spanned;
 use toml::de::DeTable;
@@ -9,6 +9,8 @@ use toml::de::DeTable;
 use super::choices::THINKINGS;
 use super::reader::{At, Fields, Reader};
 use super::{criteria, keys, policy, sandbox, settings, stages};
+use crate::policy::is_granted;
+use crate::run::DELEGATE;
 
 /// Reads the whole file; what can't be used keeps its default and is reported.
 pub(super) fn read(
@@ -28,6 +30,7 @@ pub(super) fn read(
         model: model(reader, root),
         policy,
         skills: skills(reader, root),
+        agents: Box::new(agents(reader, root, &grants)),
         library: library(reader, root),
         sandbox: Box::new(sandbox::read(reader, root, &grants)),
         context: Box::new(context(reader, root)),
@@ -182,6 +185,39 @@ fn skills(reader: &mut Reader<'_>, root: Fields<'_>) -> SkillChoice {
 fn is_skill_name(name: &str) -> bool {
     let sound = |letter: char| letter.is_alphanumeric() || letter == '-';
     (1..=keys::NAME_LETTERS_MAX).contains(&name.chars().count()) && name.chars().all(sound)
+}
+
+fn agents(reader: &mut Reader<'_>, root: Fields<'_>, grants: &ToolGrants) -> AgentChoice {
+    let mut agents = AgentChoice::default();
+    let Some(value) = reader.value(root, "agents") else {
+        return agents;
+    };
+    let Some(fields) = reader.table(value, "agents", keys::AGENTS) else {
+        return agents;
+    };
+    for name in reader.texts(fields, "use").unwrap_or_default() {
+        let named = &name.value;
+        let (message, remedy) = if !is_agent_name(named) {
+            let message = format!("“{named}” is not the name of an agent.");
+            (message, "Write a name that longrein agents lists.")
+        } else if agents.use_.contains(named) {
+            let message = format!("“{named}” stands twice in agents.use.");
+            (message, "Keep one of the two.")
+        } else if agents.use_.len() == keys::AGENTS_MAX {
+            let message = format!("There are more than {} agents.", keys::AGENTS_MAX);
+            (message, "Keep those that the work needs.")
+        } else {
+            agents.use_.push(name.value);
+            continue;
+        };
+        reader.error(&name.span, "agents.use", message, remedy);
+    }
+    if !agents.is_none() && !is_granted(&grants.allow, DELEGATE, None) {
+        let message = "The agent has no way to give them work.";
+        let remedy = "Add \"delegate\" to allow under [tools].";
+        reader.warning(&value.span(), "agents", message, remedy);
+    }
+    agents
 }
 
 fn library(reader: &mut Reader<'_>, root: Fields<'_>) -> Library {

@@ -44,9 +44,13 @@ pub(super) fn to_toml(spec: &AgentSpec) -> String {
     }
     file.table("skills");
     file.list("use", &spec.skills.use_);
+    if !spec.agents.is_none() {
+        file.table("agents");
+        file.list("use", &spec.agents.use_);
+    }
     file.table("library");
     file.list("folders", &spec.library.folders);
-    if !spec.sandbox.is_default() || runs_commands(&spec.tools.allow) {
+    if !spec.sandbox.is_default() || runs_commands(&spec.tools) {
         file.sandbox(&spec.sandbox);
     }
     file.table("context");

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::facts::declared_urls;
 use super::preview::effect_in_words;
 use super::rules::{InForce, Matter, allowed_by, allows_host, in_force, is_tool, verdict};
-use super::{COMMAND_TOOLS, LOAD_SKILL, RUN_CODE, SKILL_ARGUMENT, is_granted};
+use super::{COMMAND_TOOLS, LOAD_SKILL, RUN_CODE, SKILL_ARGUMENT, grants};
 use crate::run::{Action, Run};
 
 /// All of them, in their order.
@@ -46,7 +46,7 @@ fn granted(run: &Run, action: &Action, spec: Option<&ToolSpec>, arguments: &Valu
     let tool = &action.tool;
     let is_granted = run
         .agent()
-        .is_some_and(|agent| is_granted(&agent.tools.allow, tool, spec.map(|spec| spec.effect)));
+        .is_some_and(|agent| grants(&agent.tools, tool, spec.map(|spec| spec.effect)));
     let name = CheckName::Granted;
     if let Some(skill) = skill_not_granted(run, tool, arguments) {
         let words = format!("the skill {skill} is not granted to this agent");

@@ -18,7 +18,7 @@ mod shell;
 mod standing;
 mod text;
 
-use longrein_protocol::agent::Decision;
+use longrein_protocol::agent::{Decision, ToolGrants};
 use longrein_protocol::event::ActionDecided;
 use longrein_protocol::gate::{ActionFacts, Actor, Check, CheckName};
 use longrein_protocol::tool::{Effect, READ_RESULT};
@@ -92,11 +92,15 @@ pub fn is_callable(tool: &str) -> bool {
     !NOT_FROM_CODE.contains(&tool)
 }
 
-/// Whether a list of grants lets an agent run commands.
-pub fn runs_commands(allow: &[String]) -> bool {
-    COMMAND_TOOLS
-        .iter()
-        .any(|tool| is_granted(allow, tool, None))
+/// Whether an agent may run commands.
+pub fn runs_commands(tools: &ToolGrants) -> bool {
+    COMMAND_TOOLS.iter().any(|tool| grants(tools, tool, None))
+}
+
+/// Whether an agent is granted a tool of this effect: by its own list, and by those above it.
+pub fn grants(tools: &ToolGrants, tool: &str, effect: Option<Effect>) -> bool {
+    let mut lists = tools.within.iter().chain([&tools.allow]);
+    lists.all(|allow| is_granted(allow, tool, effect))
 }
 
 /// Whether a list of grants covers a tool of this effect. Where its effect is not known, no

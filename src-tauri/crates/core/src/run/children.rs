@@ -1,14 +1,15 @@
 //! Children: what a delegation asks for, what each is granted, and what comes back.
 
-use longrein_protocol::agent::{AgentSpec, Decision};
-use longrein_protocol::event::{ChildFinished, ChildSpawned, Limits};
+use longrein_protocol::agent::{AgentSpec, Decision, SavedAgent};
+use longrein_protocol::event::{ChildFinished, ChildSpawned, Limits, Price};
 use longrein_protocol::gate::{Scope, StandingRule};
+use longrein_protocol::media::Takes;
 use longrein_protocol::{ActionId, Block, Body, RunId};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::next::{DELEGATE, FINISH};
-use super::{Item, Reserve, Run};
+use super::{Item, Reserve, Run, saved};
 use crate::policy;
 
 /// The most tasks of one delegation.
@@ -28,6 +29,11 @@ You are a helper in a larger piece of work. Do the task in the first message and
 You see nothing of the rest, and the one who gave you the task sees only what you report. \
 When you are done, call finish: its summary is your report. Say what you found, with the source \
 id of each statement, and what you could not find.";
+
+/// What is added for one that begins with a copy of the parent's files.
+const WITH_COPY: &str = "\n\n\
+Your files begin as a copy of those of the one who gives you the work; the long results that it \
+keeps are in results/above/. What you change stays yours: publish what is to be used.";
 
 /// A child of a run.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,10 +57,35 @@ pub struct NewChild {
     pub title: String,
     /// Its task.
     pub brief: String,
-    /// Its agent: the parent's, with a part of its grants and of its budget.
+    /// Its agent: the parent's, or a saved one, with a part of the parent's grants and budget.
     pub agent: AgentSpec,
+    /// What is another than the parent's where the agent is a saved one.
+    pub model: Option<OfSaved>,
+    /// Whether it begins with a copy of the parent's files.
+    pub copies: bool,
     /// What it may use.
     pub grant: Limits,
+}
+
+/// The model of a saved agent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OfSaved {
+    /// `provider/model`.
+    pub name: String,
+    /// What its tokens cost; `None` when it is not known.
+    pub price: Option<Price>,
+    /// What it takes beside text.
+    pub takes: Takes,
+}
+
+impl OfSaved {
+    fn of(saved: &SavedAgent) -> Self {
+        Self {
+            name: saved.model.clone(),
+            price: saved.price,
+            takes: saved.takes,
+        }
+    }
 }
 
 /// Why a delegation can't be. The model is told.
@@ -83,6 +114,19 @@ pub enum BadDelegation {
     /// A tool that the parent does not have.
     #[error("{0} is not granted to you, so you can't grant it.")]
     Tool(String),
+    /// An agent that the parent's file does not name.
+    #[error("There is no agent “{named}” to give work to: {known}.")]
+    Agent {
+        /// The one that was asked for.
+        named: String,
+        /// Those that there are, in words.
+        known: String,
+    },
+    /// A saved agent has the tools of its own file.
+    #[error(
+        "“{0}” has an agent and tools: an agent has those of its own file. Leave one of the two out."
+    )]
+    AgentAndTools(String),
     /// The form of a finding is no JSON Schema, or none for an object.
     #[error(
         "The finding of “{title}” is no JSON Schema of an object: {why}. Leave it out, or write one like {{\"type\": \"object\", \"properties\": {{…}}}}."
@@ -107,8 +151,11 @@ struct Delegation {
 struct Task {
     title: String,
     brief: String,
+    agent: Option<String>,
     tools: Option<Vec<String>>,
     budget_share: Option<f64>,
+    #[serde(default)]
+    copy_files: bool,
     finding: Option<Value>,
 }
 
@@ -125,6 +172,14 @@ fn unfit(schema: &Value) -> Option<String> {
     }
     let compiled = jsonschema::draft202012::new(schema);
     compiled.err().map(|error| error.to_string())
+}
+
+/// The lower of two limits; `None` where there is none.
+fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
 }
 
 impl Run {
@@ -170,7 +225,52 @@ impl Run {
         share: f64,
     ) -> Result<NewChild, BadDelegation> {
         let grant = self.grant(share)?;
-        let allow = match task.tools {
+        if let Some(why) = task.finding.as_ref().and_then(unfit) {
+            let title = task.title;
+            return Err(BadDelegation::Finding { title, why });
+        }
+        let (mut agent, model) = match &task.agent {
+            Some(_) if task.tools.is_some() => {
+                return Err(BadDelegation::AgentAndTools(task.title));
+            }
+            Some(name) => self.saved_agent(parent, name)?,
+            None => (self.plain_helper(parent, task.tools)?, None),
+        };
+        // What a stage does not have, its helpers have not either.
+        let stage = self.stage().map(|stage| &stage.tools);
+        agent
+            .tools
+            .within
+            .extend(stage.filter(|tools| !tools.is_empty()).cloned());
+        agent.finding = task.finding.map(Box::new);
+        if task.copy_files {
+            agent.instructions.push_str(WITH_COPY);
+        }
+        let budget = &mut agent.budget;
+        budget.steps = least(grant.steps, Some(budget.steps)).unwrap_or(budget.steps);
+        budget.tokens_in = least(grant.tokens_in, budget.tokens_in);
+        budget.tokens_out = least(grant.tokens_out, budget.tokens_out);
+        budget.actions = least(grant.actions, budget.actions);
+        budget.working_minutes = least(grant.working_minutes, budget.working_minutes);
+        let money_micro = least(grant.money_micro, budget.money_micro());
+        budget.money_usd = money_micro.map(|micro| micro as f64 / 1e6);
+        Ok(NewChild {
+            title: task.title,
+            brief: task.brief,
+            agent,
+            model,
+            copies: task.copy_files,
+            grant,
+        })
+    }
+
+    /// A helper that is the parent over again, with all of its tools or some.
+    fn plain_helper(
+        &self,
+        parent: &AgentSpec,
+        tools: Option<Vec<String>>,
+    ) -> Result<AgentSpec, BadDelegation> {
+        let allow = match tools {
             None => {
                 let own = parent.tools.allow.iter();
                 own.filter(|tool| *tool != DELEGATE).cloned().collect()
@@ -180,28 +280,32 @@ impl Run {
                 mine.collect::<Result<_, _>>()?
             }
         };
-        if let Some(why) = task.finding.as_ref().and_then(unfit) {
-            let title = task.title;
-            return Err(BadDelegation::Finding { title, why });
-        }
         let mut agent = parent.clone();
-        agent.finding = task.finding.map(Box::new);
         agent.instructions = INSTRUCTIONS.to_owned();
         agent.tools.allow = allow;
         agent.done_when = Vec::new();
         agent.stages = Vec::new();
-        agent.budget.steps = grant.steps.unwrap_or(agent.budget.steps);
-        agent.budget.tokens_in = grant.tokens_in;
-        agent.budget.tokens_out = grant.tokens_out;
-        agent.budget.actions = grant.actions;
-        agent.budget.working_minutes = grant.working_minutes;
-        agent.budget.money_usd = grant.money_micro.map(|micro| micro as f64 / 1e6);
-        Ok(NewChild {
-            title: task.title,
-            brief: task.brief,
-            agent,
-            grant,
-        })
+        Ok(agent)
+    }
+
+    /// A helper that is a saved agent.
+    fn saved_agent(
+        &self,
+        parent: &AgentSpec,
+        name: &str,
+    ) -> Result<(AgentSpec, Option<OfSaved>), BadDelegation> {
+        let Some(named) = parent.agents.named(name) else {
+            let names: Vec<&str> = parent.agents.saved.iter().map(|of| &*of.name).collect();
+            return Err(BadDelegation::Agent {
+                named: name.to_owned(),
+                known: match names.as_slice() {
+                    [] => "you have none; leave it out".to_owned(),
+                    names => format!("there is {}", names.join(", ")),
+                },
+            });
+        };
+        let agent = saved::as_helper(parent, named);
+        Ok((agent, Some(OfSaved::of(named))))
     }
 
     /// A share of what is left of every limit.
@@ -246,8 +350,7 @@ impl Run {
     /// A tool as a child may have it: under its own name, which a model may have read as it is on
     /// the wire.
     fn grantable(&self, parent: &AgentSpec, named: String) -> Result<String, BadDelegation> {
-        let allow = &parent.tools.allow;
-        if allow.contains(&named) {
+        if parent.tools.within.is_empty() && parent.tools.allow.contains(&named) {
             return Ok(named);
         }
         let mut known = self.tools.iter().chain(&self.found);
@@ -256,7 +359,7 @@ impl Run {
             Some(spec) => (spec.name.clone(), Some(spec.effect)),
             None => (named, None),
         };
-        match policy::is_granted(allow, &name, effect) {
+        match policy::grants(&parent.tools, &name, effect) {
             true => Ok(name),
             false => Err(BadDelegation::Tool(name)),
         }

@@ -19,6 +19,7 @@ mod parts;
 mod programs;
 mod receipts;
 mod recovery;
+mod saved;
 mod skills;
 mod stages;
 mod stopping;
@@ -37,7 +38,7 @@ use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, BlobHash, Media, Millis, RunId, ToolSpec};
 
 pub use check::Illegal;
-pub use children::{BadDelegation, Child, FINDING, NewChild, TASKS};
+pub use children::{BadDelegation, Child, FINDING, NewChild, OfSaved, TASKS};
 pub use files::{Files, SNAPSHOT_PARTS};
 pub use fork::copied;
 pub use line::DEMO_PROVIDER;

@@ -78,6 +78,7 @@ impl Play {
             depth: 0,
             parent: None,
             root: None,
+            copies: false,
         });
         play.tell(TurnStarted {
             input: text("Begin."),

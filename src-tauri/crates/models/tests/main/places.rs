@@ -69,6 +69,7 @@ impl<'d> Story<'d> {
             depth: 0,
             parent: None,
             root: None,
+            copies: false,
         });
         let look = json!({
             "name": "look", "description": "Looks", "schema": {"type": "object"},

@@ -16,6 +16,7 @@ mod questions;
 mod recovery;
 mod red_team;
 mod requests;
+mod saved;
 mod side_by_side;
 mod simulation;
 mod stage;

@@ -10,7 +10,7 @@ use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 const DEPTH_MAX: usize = 128;
 
 /// What may still be copied.
-pub(super) struct Room {
+pub struct Room {
     /// Bytes of files.
     pub bytes: u64,
     /// Files, folders and links.
@@ -19,16 +19,36 @@ pub(super) struct Room {
 
 /// Copies what a folder holds into another one, which is empty: files, folders, and links as links.
 /// Pipes, sockets and devices are left out. Nothing is opened through a link.
-pub(super) fn copy(from: &Path, to: &Path, mut room: Room) -> io::Result<()> {
-    let from = Dir::open_ambient_dir(from, ambient_authority())?;
-    let to = Dir::open_ambient_dir(to, ambient_authority())?;
-    folder(&from, &to, DEPTH_MAX, &mut room)
+///
+/// # Errors
+/// When there is more than there is room for, or the disk refuses.
+pub fn copy(from: &Path, to: &Path, room: Room) -> io::Result<()> {
+    copy_but(from, to, room, &[])
 }
 
-fn folder(from: &Dir, to: &Dir, depth: usize, room: &mut Room) -> io::Result<()> {
+/// The same without what lies at the top under one of these names.
+///
+/// # Errors
+/// As for [`copy`].
+pub fn copy_but(from: &Path, to: &Path, mut room: Room, left_out: &[&str]) -> io::Result<()> {
+    let from = Dir::open_ambient_dir(from, ambient_authority())?;
+    let to = Dir::open_ambient_dir(to, ambient_authority())?;
+    folder(&from, &to, DEPTH_MAX, &mut room, left_out)
+}
+
+fn folder(
+    from: &Dir,
+    to: &Dir,
+    depth: usize,
+    room: &mut Room,
+    left_out: &[&str],
+) -> io::Result<()> {
     for entry in from.entries()? {
         let entry = entry?;
         let name = entry.file_name();
+        if left_out.iter().any(|left| name == *left) {
+            continue;
+        }
         room.entries = room.entries.checked_sub(1).ok_or_else(too_much)?;
         // What is gone meanwhile is not there.
         let Ok(metadata) = from.symlink_metadata(&name) else {
@@ -40,7 +60,13 @@ fn folder(from: &Dir, to: &Dir, depth: usize, room: &mut Room) -> io::Result<()>
         } else if metadata.is_dir() {
             let depth = depth.checked_sub(1).ok_or_else(too_much)?;
             to.create_dir(&name)?;
-            folder(&from.open_dir(&name)?, &to.open_dir(&name)?, depth, room)?;
+            folder(
+                &from.open_dir(&name)?,
+                &to.open_dir(&name)?,
+                depth,
+                room,
+                &[],
+            )?;
         } else if metadata.is_file() {
             file(from, to, &name, room)?;
         }

@@ -80,6 +80,7 @@ impl ResearchWorld {
             depth: 0,
             parent: None,
             root: None,
+            copies: false,
         })
     }
 
