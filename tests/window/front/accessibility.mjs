@@ -5,6 +5,7 @@ import { barriers, frames, openScene, RUN, wellBehaved } from './world.mjs';
 
 const PLACES = {
   list: '#/runs',
+  inbox: '#/waiting',
   empty: '#/runs',
   error: '#/runs',
   refusals: '#/settings',
@@ -31,6 +32,11 @@ const PLACES = {
   answered: RUN,
   'handed-off': RUN,
   interrupted: RUN,
+  replay: `${RUN}/replay/38`,
+  'replay-huge': `${RUN}/replay/7000`,
+  'replay-failing': `${RUN}/replay/40`,
+  'replay-missing': `${RUN}/replay`,
+  'replay-silent': `${RUN}/replay`,
   children: RUN,
   'children-back': RUN,
   crowd: RUN,
@@ -52,7 +58,7 @@ for (const theme of ['light', 'dark']) {
   for (const [scene, hash] of Object.entries(PLACES)) {
     suite[`nothing bars a person from the scene ${scene}, and it looks as it should, ${theme}`] = async (world) => {
       const { page, faults } = await openScene(world.context, world.address, scene, { hash, theme });
-      await page.locator('main, [data-testid=run-problem]').first().waitFor();
+      await page.locator('main:visible, [data-testid=run-problem], [data-testid=replay]').first().waitFor();
       if (scene === 'streaming') await page.evaluate(() => globalThis.fake.pass('01JE7'));
       await frames(page);
       assert.deepEqual(await barriers(page), []);
@@ -79,6 +85,34 @@ for (const theme of ['light', 'dark']) {
     await page.getByTestId('skill-dialog').waitFor();
     await frames(page);
     assert.deepEqual(await barriers(page), []);
+    wellBehaved(faults);
+  };
+}
+
+for (const theme of ['light', 'dark']) {
+  suite[`nothing bars a person from what stands behind an event, ${theme}`] = async (world) => {
+    const { page, faults } = await openScene(world.context, world.address, 'replay', { hash: `${RUN}/replay/42`, theme, height: 1_400 });
+    await page.getByTestId('action-record').waitFor();
+    const looked = async (name) => {
+      await frames(page);
+      assert.deepEqual(await barriers(page), [], name);
+      await pictured(page, `${name}-${theme}`);
+    };
+    await looked('replay-action');
+    await page.getByTestId('look-view').click();
+    await looked('replay-view');
+    await page.getByTestId('look-files').click();
+    await page.getByTestId('files-start').click();
+    await page.getByTestId('changed-file').first().waitFor();
+    await looked('replay-files');
+    await page.getByTestId('look-request').click();
+    for (const part of ['changes', 'bytes', 'answer']) {
+      await page.locator(`[role=radio][data-testid=request-${part}]`).click();
+      await looked(`replay-${part}`);
+    }
+    await page.getByTestId('fork-open').click();
+    await page.getByTestId('fork-dialog').waitFor();
+    await looked('replay-fork');
     wellBehaved(faults);
   };
 }

@@ -6,9 +6,11 @@ import approvals from './approvals.mjs';
 import artifacts from './artifacts.mjs';
 import conversation from './conversation.mjs';
 import gallery from './gallery.mjs';
+import inbox from './inbox.mjs';
 import keys from './keys.mjs';
 import narrow from './narrow.mjs';
 import questions from './questions.mjs';
+import replay from './replay.mjs';
 import runs from './runs.mjs';
 import servers from './servers.mjs';
 import settings from './settings.mjs';
@@ -23,7 +25,7 @@ const [server, browser] = [await serve(), await browse()];
 let passed = 0;
 const failed = [];
 
-for (const suite of [runs, conversation, approvals, answers, questions, artifacts, settings, keys, servers, skills, shell, accessibility, narrow, gallery]) {
+for (const suite of [runs, conversation, inbox, replay, approvals, answers, questions, artifacts, settings, keys, servers, skills, shell, accessibility, narrow, gallery]) {
   for (const [name, test] of Object.entries(suite)) {
     if (!name.includes(wanted)) continue;
     const began = performance.now();

@@ -58,6 +58,45 @@ export default {
     wellBehaved(faults);
   },
 
+  'the list is searched and filtered, keeps what is looked for, and says when nothing is like that': async (world) => {
+    const { page, faults } = await openScene(world.context, world.address, 'list');
+    await page.getByTestId('run-row').first().waitFor();
+    const titles = () => page.locator('[data-testid=run-row] .title').allInnerTexts();
+    const all = (await titles()).length;
+    await page.keyboard.press('/');
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), 'search');
+    await page.keyboard.type('recall late');
+    assert.deepEqual(await titles(), ['How do the five papers on late interaction define recall?']);
+    await page.keyboard.press('Escape');
+    assert.equal((await titles()).length, all);
+    await page.getByTestId('filter-failed').click();
+    assert.equal(await page.getByTestId('run-row').count(), 3);
+    await page.getByTestId('filter-time').click();
+    await page.getByRole('menuitemradio', { name: 'The last day' }).click();
+    assert.deepEqual(await titles(), ['Which of our measurements hold for arm64?']);
+    await page.getByTestId('run-row').first().focus();
+    await page.getByTestId('rail-settings').click();
+    await page.getByTestId('rail-runs').click();
+    assert.deepEqual(await titles(), ['Which of our measurements hold for arm64?']);
+    await page.getByTestId('search').fill('nowhere');
+    await page.getByTestId('runs-none').getByText('No run is like that.').waitFor();
+    await page.getByTestId('unfilter').click();
+    assert.equal((await titles()).length, all);
+    wellBehaved(faults);
+  },
+
+  'helpers stand with the run that they work for, but for one that waits for the person': async (world) => {
+    const { page, faults } = await openScene(world.context, world.address, 'children');
+    const rows = page.getByTestId('run-row');
+    await rows.first().waitFor();
+    assert.deepEqual(await rows.evaluateAll((all) => all.map((row) => row.dataset.run)), ['01JE7-3', '01JE7']);
+    await rows.first().getByText('for Vector indexes for 100 M vectors').waitFor();
+    await rows.last().getByText('4 helpers').waitFor();
+    await page.getByTestId('search').fill('recall at equal');
+    await page.locator('[data-run="01JE7-2"]').waitFor();
+    wellBehaved(faults);
+  },
+
   'a question is started with Enter, with its agent and its model': async (world) => {
     const { page, faults } = await openScene(world.context, world.address, 'list');
     await page.getByTestId('start-model').click();

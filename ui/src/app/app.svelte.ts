@@ -2,6 +2,7 @@ import { getContext, setContext } from 'svelte';
 import type { AgentLine, ModelLine, QuitChoice, RunLine, Settings, Theme } from '$host/bindings';
 import { HostError, type Host } from '$host/host';
 import type { RunModel } from '$features/run/run.svelte';
+import type { ReplayModel } from '$features/replay/replay.svelte';
 import { RunsModel } from '$features/runs/runs.svelte';
 import { SkillsModel } from '$features/skills/skills.svelte';
 import { provideClipboard } from '$shared/clipboard';
@@ -21,7 +22,7 @@ export interface Toast {
 const TOAST_LIMIT = 4;
 
 /** A place that a shortcut can send the focus to. */
-export type FocusPlace = 'question' | 'steer' | 'approval' | 'words' | 'raise';
+export type FocusPlace = 'question' | 'search' | 'steer' | 'approval' | 'words' | 'raise';
 
 /** A question that is to be asked once more. */
 export interface Again {
@@ -42,6 +43,8 @@ export class App {
   settingsError = $state.raw<HostError | null>(null);
   /** The run on the screen. */
   run = $state.raw<RunModel | null>(null);
+  /** The run that is looked back at, while it is. */
+  replay = $state.raw<ReplayModel | null>(null);
   palette = $state(false);
   shortcuts = $state(false);
   /** Whether the inspector stands beside the conversation, and whether it lies over it. */

@@ -1,11 +1,19 @@
+import ChevronFirst from '@lucide/svelte/icons/chevron-first';
+import ChevronLast from '@lucide/svelte/icons/chevron-last';
+import ChevronLeft from '@lucide/svelte/icons/chevron-left';
+import ChevronRight from '@lucide/svelte/icons/chevron-right';
 import CirclePlay from '@lucide/svelte/icons/circle-play';
 import CircleSlash from '@lucide/svelte/icons/circle-slash';
 import Copy from '@lucide/svelte/icons/copy';
 import CornerLeftUp from '@lucide/svelte/icons/corner-left-up';
 import FolderOpen from '@lucide/svelte/icons/folder-open';
+import GitFork from '@lucide/svelte/icons/git-fork';
 import Hand from '@lucide/svelte/icons/hand';
+import History from '@lucide/svelte/icons/history';
+import Inbox from '@lucide/svelte/icons/inbox';
 import Keyboard from '@lucide/svelte/icons/keyboard';
 import ListTree from '@lucide/svelte/icons/list-tree';
+import MessageSquareCode from '@lucide/svelte/icons/message-square-code';
 import MessageSquareText from '@lucide/svelte/icons/message-square-text';
 import Monitor from '@lucide/svelte/icons/monitor';
 import Moon from '@lucide/svelte/icons/moon';
@@ -22,10 +30,11 @@ import Sun from '@lucide/svelte/icons/sun';
 import type { Component } from 'svelte';
 import { offersCancel, offersPause, offersResume, offersWords } from '$shared/states';
 import { isPressed, isTyping } from '$shared/keys';
+import type { ReplayModel } from '$features/replay/replay.svelte';
 import type { App } from './app.svelte';
 import { SETTINGS_SECTIONS } from './route.svelte';
 
-export type CommandGroup = 'Go' | 'This run' | 'Window';
+export type CommandGroup = 'Go' | 'This run' | 'Replay' | 'Window';
 
 /** One thing that can be done, wherever it is offered: palette, menus, shortcuts, the sheet. */
 export interface Command {
@@ -42,7 +51,22 @@ export interface Command {
 }
 
 const always = () => true;
-const head = (app: App) => app.run?.head ?? null;
+/** The run on the screen as it stands now; none while it is looked back at. */
+const head = (app: App) => (app.replay ? null : (app.run?.head ?? null));
+const past = (app: App) => app.replay !== null;
+
+/** A deed on the run that is looked back at. */
+function looking(deed: (replay: ReplayModel) => unknown): Command['run'] {
+  return (app) => void (app.replay && deed(app.replay));
+}
+
+/** Goes to the next event of these kinds; says so where there is none. */
+function seeking(kinds: readonly string[], what: string): Command['run'] {
+  return async (app) => {
+    const replay = app.replay;
+    if (replay && !(await replay.seek(kinds)) && !replay.error) app.tell(`There is no ${what} after this event.`);
+  };
+}
 
 /** What the run on the screen was asked first, where its first row is at hand. */
 function questionOf(app: App): string | null {
@@ -79,6 +103,20 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   { id: 'runs', title: 'Runs', group: 'Go', icon: ListTree, keys: 'Mod+1', also: 'list home', offered: always, run: (app) => app.router.go({ screen: 'runs' }) },
+  {
+    id: 'search',
+    title: 'Search the runs',
+    group: 'Go',
+    icon: Search,
+    keys: '/',
+    also: 'find filter text',
+    offered: always,
+    run: (app) => {
+      app.router.go({ screen: 'runs' });
+      requestAnimationFrame(() => app.focus('search'));
+    },
+  },
+  { id: 'inbox', title: 'Waiting for you', group: 'Go', icon: Inbox, keys: 'Mod+2', also: 'approvals questions handoffs inbox pending', offered: always, run: (app) => app.router.go({ screen: 'inbox', run: null }) },
   { id: 'settings', title: 'Settings', group: 'Go', icon: Settings, keys: 'Mod+Comma', also: 'providers theme preferences', offered: always, run: (app) => app.router.go({ screen: 'settings' }) },
   ...SETTINGS_SECTIONS.map(
     ({ id, words }): Command => ({ id: `settings-${id}`, title: `Settings: ${words}`, group: 'Go', icon: Settings, offered: always, run: (app) => app.router.go({ screen: 'settings', section: id }) }),
@@ -106,7 +144,7 @@ export const COMMANDS: readonly Command[] = [
     // At a limit it would only stop again: the person is led to where it is raised.
     run: (app) => (head(app)?.reached ? app.focus('raise') : withRun((_, run) => app.host.resumeRun(run))(app)),
   },
-  { id: 'approval', title: 'Go to what waits for you', group: 'This run', icon: Hand, keys: 'A', also: 'answer approve deny question accept', offered: (app) => (app.run?.asked.length ?? 0) > 0 || head(app)?.acceptance != null, run: (app) => app.focus('approval') },
+  { id: 'approval', title: 'Go to what waits for you', group: 'This run', icon: Hand, keys: 'A', also: 'answer approve deny question accept', offered: (app) => (!past(app) && (app.run?.asked.length ?? 0) > 0) || head(app)?.acceptance != null, run: (app) => app.focus('approval') },
   {
     id: 'artifact',
     title: 'Open the result',
@@ -122,7 +160,7 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   { id: 'parent', title: 'Go to the run that it works for', group: 'This run', icon: CornerLeftUp, keys: 'U', also: 'parent up back helper', offered: (app) => (head(app)?.parent ?? '') !== '', run: (app) => app.router.go({ screen: 'run', run: head(app)?.parent ?? '' }) },
-  { id: 'inspector', title: 'Show or hide the inspector', group: 'This run', icon: PanelRight, keys: 'I', also: 'panel plan budget sources', offered: (app) => app.run !== null, run: (app) => app.showInspector(!app.inspector) },
+  { id: 'inspector', title: 'Show or hide the inspector', group: 'This run', icon: PanelRight, keys: 'I', also: 'panel plan budget sources', offered: (app) => app.run !== null && app.router.current.screen === 'run', run: (app) => app.showInspector(!app.inspector) },
   { id: 'folder', title: 'Show the workspace folder', group: 'This run', icon: FolderOpen, also: 'files open', offered: (app) => app.run !== null, run: withRun((app, run) => app.host.openWorkspace(run)) },
   {
     id: 'copy-id',
@@ -148,7 +186,17 @@ export const COMMANDS: readonly Command[] = [
       if (shown && question !== null) app.askAgain({ question, agent: shown.agent });
     },
   },
+  { id: 'replay', title: 'Look back at the run', group: 'This run', icon: History, keys: 'T', also: 'replay time travel scrub request inspect', offered: (app) => head(app) !== null, run: (app) => app.router.go({ screen: 'replay', run: app.run?.run ?? '', seq: null }) },
   { id: 'cancel', title: 'Cancel the run', group: 'This run', icon: CircleSlash, also: 'stop end', offered: inState(offersCancel), run: (app) => void (app.cancelling = true) },
+
+  { id: 'replay-play', title: 'Play, or stop playing', group: 'Replay', icon: CirclePlay, keys: 'Space', offered: past, run: looking((replay) => (replay.playing ? replay.pause() : replay.play())) },
+  { id: 'replay-back', title: 'One event back', group: 'Replay', icon: ChevronLeft, keys: 'ArrowLeft', offered: past, run: looking((replay) => replay.step(-1)) },
+  { id: 'replay-on', title: 'One event on', group: 'Replay', icon: ChevronRight, keys: 'ArrowRight', offered: past, run: looking((replay) => replay.step(1)) },
+  { id: 'replay-first', title: 'To the first event', group: 'Replay', icon: ChevronFirst, keys: 'Home', offered: past, run: looking((replay) => replay.step(-replay.last)) },
+  { id: 'replay-last', title: 'To the last event', group: 'Replay', icon: ChevronLast, keys: 'End', offered: past, run: looking((replay) => replay.step(replay.last)) },
+  { id: 'replay-request', title: 'To the next request', group: 'Replay', icon: MessageSquareCode, keys: 'N', also: 'model', offered: past, run: seeking(['model.requested'], 'request') },
+  { id: 'replay-asked', title: 'To the next that asked you something', group: 'Replay', icon: Hand, keys: 'W', also: 'approval question wait', offered: past, run: seeking(['approval.requested', 'question.asked', 'acceptance.requested', 'action.uncertain', 'run.handed_off'], 'question to you') },
+  { id: 'fork', title: 'Fork from here', group: 'Replay', icon: GitFork, keys: 'F', also: 'branch copy', offered: (app) => past(app) && app.host.forkRun !== undefined, run: looking((replay) => (replay.pause(), (replay.forking = true))) },
 
   { id: 'light', title: 'Light theme', group: 'Window', icon: Sun, offered: always, run: (app) => app.setTheme('light') },
   { id: 'dark', title: 'Dark theme', group: 'Window', icon: Moon, offered: always, run: (app) => app.setTheme('dark') },
@@ -167,10 +215,12 @@ export function command(id: string): Command {
 /** Runs the command of a key press, unless it is text or a dialog has the keyboard. */
 export function handleKey(app: App, event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing) return;
-  const inDialog = app.palette || app.shortcuts || app.cancelling || app.quitting !== null;
+  const inDialog = app.palette || app.shortcuts || app.cancelling || app.quitting !== null || app.replay?.forking === true;
   for (const entry of COMMANDS) {
     if (!entry.keys || !isPressed(entry.keys, event)) continue;
     if (!entry.keys.includes('Mod') && isTyping(event.target)) continue;
+    // On a button the space bar presses it.
+    if (entry.keys === 'Space' && event.target instanceof Element && event.target.closest('button, a, [role=radio]')) continue;
     if (inDialog && entry.id !== 'palette' && entry.id !== 'shortcuts') continue;
     if (!entry.offered(app)) continue;
     event.preventDefault();

@@ -16,8 +16,10 @@ export const SETTINGS_SECTIONS: readonly { id: SettingsSection; words: string }[
 /** Where the window is; kept in the address, so that a reload comes back to it. */
 export type Route =
   | { screen: 'runs' }
+  | { screen: 'inbox'; run: string | null }
   | { screen: 'run'; run: string }
   | { screen: 'artifact'; run: string; path: string }
+  | { screen: 'replay'; run: string; seq: number | null }
   | { screen: 'settings'; section?: SettingsSection };
 
 export function parseRoute(hash: string): Route {
@@ -27,8 +29,10 @@ export function parseRoute(hash: string): Route {
     const section = SETTINGS_SECTIONS.find((entry) => entry.id === run)?.id;
     return section ? { screen: 'settings', section } : { screen: 'settings' };
   }
+  if (screen === 'waiting') return { screen: 'inbox', run: run || null };
   if (screen === 'run' && run) {
     if (part === 'artifact' && rest.length > 0) return { screen: 'artifact', run, path: rest.join('/') };
+    if (part === 'replay') return { screen: 'replay', run, seq: eventOf(rest[0]) };
     return { screen: 'run', run };
   }
   return { screen: 'runs' };
@@ -38,13 +42,22 @@ export function routeHash(route: Route): string {
   switch (route.screen) {
     case 'runs':
       return '#/runs';
+    case 'inbox':
+      return route.run === null ? '#/waiting' : `#/waiting/${encodeURIComponent(route.run)}`;
     case 'settings':
       return route.section ? `#/settings/${route.section}` : '#/settings';
     case 'run':
       return `#/run/${encodeURIComponent(route.run)}`;
+    case 'replay':
+      return `#/run/${encodeURIComponent(route.run)}/replay${route.seq === null ? '' : `/${route.seq}`}`;
     case 'artifact':
       return `#/run/${encodeURIComponent(route.run)}/artifact/${encodeURIComponent(route.path)}`;
   }
+}
+
+/** The number of an event; `null` for what is none. */
+function eventOf(part: string | undefined): number | null {
+  return part !== undefined && /^[1-9]\d{0,9}$/.test(part) ? Number(part) : null;
 }
 
 /** An address that was cut in the middle of an escape is taken as it stands. */
@@ -68,6 +81,13 @@ export class Router {
     };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
+  }
+
+  /** Keeps in the address where a screen is now, so that a reload comes back to it; going back leads out of it. */
+  note(route: Route): void {
+    if (routeHash(route) === location.hash) return;
+    history.replaceState(history.state, '', routeHash(route));
+    this.current = route;
   }
 
   go(route: Route): void {

@@ -4,8 +4,10 @@ import { SIGN_IN_PAGE } from './fake/servers';
 import { emptyScene, SCENES, type Scene } from './fake/scenes';
 import { finished, PATH, WHOLE_ARGUMENTS } from './fake/research';
 import { reviewOf } from './fake/skills';
+import { Past } from './fake/replay';
 import { NOW, Story } from './fake/story';
 import { HostError, type Host, type Stop } from './host';
+import type { ForkRequest } from './replay';
 
 /** What tests may do to the fake world, as `window.fake`. */
 export interface FakeControls {
@@ -109,6 +111,35 @@ export class FakeHost implements Host, FakeControls {
     if (!story) throw new HostError('not_found', `There is no run ${run} in this data folder.`, 'Look for it in the list of runs.');
     return story;
   }
+
+  private past<T>(run: string, answer: (past: Past) => T): T {
+    return answer(new Past(this.story(run)));
+  }
+
+  runScrubber = (run: string) => this.called('runScrubber', [run], () => this.past(run, (past) => past.scrubber()));
+  runPoints = (run: string, from: number) => this.called('runPoints', [run, from], () => this.past(run, (past) => past.points(from)));
+  runAt = (run: string, seq: number | null) => this.called('runAt', [run, seq], () => this.past(run, (past) => past.view(seq)));
+  rowsAt = (run: string, seq: number | null, before: number) => this.called('rowsAt', [run, seq, before], () => this.past(run, (past) => past.rows(seq, before)));
+  requestAt = (run: string, seq: number | null) => this.called('requestAt', [run, seq], () => this.past(run, (past) => past.request(seq)));
+  requestBytesAt = (run: string, seq: number | null, offset: number) => this.called('requestBytesAt', [run, seq, offset], () => this.past(run, (past) => past.requestBytes(seq, offset)));
+  requestBlockAt = (run: string, seq: number | null, place: number, exact: boolean, offset: number) => this.called('requestBlockAt', [run, seq, place, exact, offset], () => this.past(run, (past) => past.block(seq, place, exact, offset)));
+  actionAt = (run: string, action: string, seq: number | null) => this.called('actionAt', [run, action, seq], () => this.past(run, (past) => past.action(action, seq)));
+  actionResultAt = (run: string, action: string, seq: number | null, offset: number) => this.called('actionResultAt', [run, action, seq, offset], () => this.past(run, (past) => past.result(action, seq, offset)));
+  actionArgumentsAt = (run: string, action: string, seq: number | null, offset: number) => this.called('actionArgumentsAt', [run, action, seq, offset], () => this.past(run, (past) => past.arguments(action, seq, offset)));
+  filesAt = (run: string, seq: number | null) => this.called('filesAt', [run, seq], () => this.past(run, (past) => past.files(seq)));
+  filesBetween = (run: string, from: number, to: number) => this.called('filesBetween', [run, from, to], () => this.past(run, (past) => past.between(from, to)));
+  fileTextAt = (run: string, seq: number | null, path: string, offset: number) => this.called('fileTextAt', [run, seq, path, offset], () => this.past(run, (past) => past.fileText(seq, path, offset)));
+  forkRun = (request: ForkRequest) =>
+    this.called('forkRun', [request], () => {
+      const of = this.story(request.run);
+      this.started += 1;
+      const run = `01JF${this.started}`;
+      const fork = new Story(run, of.head.title, { model: request.model ?? of.head.model }).forkOf(of, request.at);
+      Object.assign(fork.head, of.headAt(request.at), { run, title: of.head.title, model: request.model ?? of.head.model, state: 'paused', reason: `Forked from event ${request.at}.`, remedy: 'Say what to do otherwise, or resume it.' });
+      this.stories.set(run, fork);
+      this.tellList([fork.line()]);
+      return run;
+    });
 
   listAgents = () => this.called('listAgents', [], () => this.scene.agents);
   listModels = () => this.called('listModels', [], () => this.scene.models);

@@ -27,6 +27,7 @@ import type {
   Verdict,
   ViewUpdate,
 } from './bindings';
+import type { ReplayHost } from './replay';
 
 /** Ends what a call began: a subscription or a listener. */
 export type Stop = () => void;
@@ -35,7 +36,7 @@ export type Stop = () => void;
  * All that the window may ask of the world. Two implementations stand behind it: the Tauri
  * backend, and the fake that tests and pictures use. Every call rejects with a {@link HostError}.
  */
-export interface Host {
+export interface Host extends ReplayHost {
   /** The present, in milliseconds since the epoch. Only ages are drawn from it. */
   now(): number;
 

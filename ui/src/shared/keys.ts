@@ -7,6 +7,8 @@ const CAPS: Record<string, string> = {
   Period: '.',
   ArrowUp: 'Up',
   ArrowDown: 'Down',
+  ArrowLeft: 'Left',
+  ArrowRight: 'Right',
 };
 
 const MAC_CAPS: Record<string, string> = { Mod: 'Cmd', Alt: 'Opt' };
@@ -30,7 +32,7 @@ export function isPressed(keys: string, event: KeyboardEvent, mac = onMac): bool
   if (/^[A-Z0-9]$/.test(key) || key.length > 1) {
     if (event.shiftKey !== parts.includes('Shift')) return false;
   }
-  const named: Record<string, string> = { Comma: ',', Period: '.' };
+  const named: Record<string, string> = { Comma: ',', Period: '.', Space: ' ' };
   return event.key.toUpperCase() === (named[key] ?? key).toUpperCase();
 }
 

@@ -73,6 +73,8 @@ export class RunModel {
   constructor(
     private readonly host: Host,
     readonly run: string,
+    /** Where rows before a sequence number come from. */
+    private readonly earlierRows: (beforeSeq: number) => Promise<Row[]> = (before) => host.earlierRows(run, before),
   ) {}
 
   async start(): Promise<void> {
@@ -113,7 +115,7 @@ export class RunModel {
     if (!first || this.earlier === 0 || this.loadingEarlier) return;
     this.loadingEarlier = true;
     try {
-      const rows = (await this.host.earlierRows(this.run, first.seq)).filter((row) => !this.places.has(row.key));
+      const rows = (await this.earlierRows(first.seq)).filter((row) => !this.places.has(row.key));
       this.prepending = true;
       this.rows = [...rows, ...this.rows];
       this.earlier = rows.length === 0 ? 0 : Math.max(0, this.earlier - rows.length);

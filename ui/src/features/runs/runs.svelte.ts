@@ -2,6 +2,7 @@ import type { RunLine } from '$host/bindings';
 import { HostError, type Host, type Stop } from '$host/host';
 import { needsPerson } from '$shared/states';
 import { dayGroup } from '$shared/format';
+import { NO_FILTER, type Filter } from './filter';
 
 /** A heading of the list with its runs. */
 export interface RunGroup {
@@ -15,6 +16,14 @@ export class RunsModel {
   /** Whether the first message arrived. */
   ready = $state(false);
   error = $state.raw<HostError | null>(null);
+  /** What is looked for; it stays while the person looks elsewhere. */
+  filter = $state<Filter>({ ...NO_FILTER });
+  /** How many runs each run has given work to. */
+  helpers = $derived.by(() => {
+    const counted = new Map<string, number>();
+    for (const line of this.lines) if (line.parent) counted.set(line.parent, (counted.get(line.parent) ?? 0) + 1);
+    return counted;
+  });
   waiting = $derived(this.lines.filter((line) => needsPerson(line.state)).length);
 
   private stop: Stop | null = null;

@@ -6,7 +6,7 @@ import { accepting, answered, asking, finished, handedOff, heavy, LEDGER, midway
 import { FakeServers, hugeServer } from './servers';
 import { loading, someSkills } from './skills';
 import { NOW, Story } from './story';
-import { crowd, delegated, delegating, everyCard, helpers } from './work';
+import { crowd, delegated, delegating, everyCard, helpers, replayed } from './work';
 
 /** The state of the world that a test or a picture begins with. */
 export interface Scene {
@@ -172,6 +172,29 @@ function streaming(): Scene {
   return scene;
 }
 
+/** Much that waits, over runs of many kinds. */
+function inboxScene(): Scene {
+  const titled = (story: Story, title: string, minutesAgo: number): Story => {
+    story.head.title = title;
+    story.head.since = NOW - minutesAgo * MINUTE_MS;
+    return story;
+  };
+  const [, , , lists] = helpers('01JE7');
+  return {
+    ...withStories(
+      titled(waiting('01JE9'), 'Vector indexes for 100 M vectors on one machine', 4),
+      titled(asking('01JEA'), 'Which of our measurements hold for arm64?', 11),
+      titled(uncertain('01JEB'), 'Repeat the build at 128 GB and file what differs', 26),
+      titled(accepting('01JEC'), 'A page on late interaction, for the reading group', 52),
+      titled(spent('01JED'), 'Every dataset that the group has published, with its terms', 190),
+      titled(formAsked('01JEE'), 'Plan the week of the audit from the calendar', 3),
+      delegating('01JE7'),
+      lists!,
+    ),
+    lines: OLDER,
+  };
+}
+
 /** The demo is started from an empty list and told beat by beat. */
 function demoScene(): Scene {
   return { ...emptyScene(), agents: emptyScene().agents.slice(0, 1), models: emptyScene().models.slice(0, 1), settings: { ...emptyScene().settings, providers: [] } };
@@ -195,6 +218,7 @@ const KEYS_REFUSED: [string, HostError][] = [
 /** Every scene by its name in the address. */
 export const SCENES: Record<string, () => Scene> = {
   list: () => ({ ...withStories(waiting('01JE9'), handedOff('01JE8'), midway('01JE7')), lines: OLDER }),
+  inbox: inboxScene,
   empty: demoScene,
   loading: () => ({ ...emptyScene(), silent: new Set(['watchRuns', 'subscribeRun', 'getSettings', 'listAgents']) }),
   error: () => ({ ...emptyScene(), refusals: new Map([['watchRuns', refused], ['startRun', new HostError('usage', 'The library folder ~/Papers can’t be read: permission denied.', 'Give yourself the right to read it, or name another folder in the agent file.')], ['subscribeRun', new HostError('not_found', 'There is no run 01JE7 in this data folder.', 'Look for it in the list of runs.')], ['getSettings', new HostError('unreadable', 'config.toml can’t be read: line 3 has no closing quote.', 'Mend the line; nothing is written to the file until it can be read.')], ['testProvider', new HostError('refused', 'lab refused the key (401).', 'Set LONGREIN_LAB_API_KEY to a valid key and start Longrein again.')]]) }),
@@ -222,6 +246,11 @@ export const SCENES: Record<string, () => Scene> = {
   },
   crowd: () => withStories(...crowd('01JE7')),
   cards: () => withStories(everyCard('01JE7')),
+  replay: () => withStories(replayed('01JE7')),
+  'replay-huge': () => withStories(hugeStory('01JE7', 5_000)),
+  'replay-silent': () => ({ ...withStories(replayed('01JE7')), silent: new Set(['runScrubber', 'requestAt']) }),
+  'replay-failing': () => ({ ...withStories(replayed('01JE7')), refusals: new Map(['runAt', 'requestAt', 'actionAt', 'filesAt'].map((name) => [name, new HostError('unreadable', 'Row 34 of its log is damaged: its hash does not fit.', 'Run longrein log check for the details.')] as const)) }),
+  'replay-missing': () => ({ ...withStories(replayed('01JE7')), refusals: new Map([['runScrubber', new HostError('unreadable', 'Nothing of this run can be read: its first row is damaged.', 'Run longrein log check for the details.')]]) }),
   accepted: () => withStories(finished('01JE7')),
   fresh: () => withStories(new Story('01JE7', QUESTION, { minutesAgo: 0 }).question(QUESTION)),
   paused: () => withStories(midway('01JE7').stop('paused', 'Paused by you.', 'Resume it when you like.')),

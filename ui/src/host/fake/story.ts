@@ -22,6 +22,8 @@ export function eightChecks(said: Partial<Record<CheckName, [Decision, string]>>
 export class Story {
   readonly rows: Row[] = [];
   readonly head: RunHead;
+  /** The panel as it was when each row came. */
+  private readonly heads: { seq: number; head: RunHead }[] = [];
   private seq = 1;
   private at: number;
   private step = 0;
@@ -70,6 +72,7 @@ export class Story {
 
   row(content: RowContent, knot: Knot | null, key = `r${this.seq}`): this {
     this.at += 23_000;
+    this.heads.push({ seq: this.seq, head: structuredClone(this.head) });
     this.rows.push({ key, seq: this.seq, at: this.at, step: this.step, content, knot });
     this.seq += 3;
     return this;
@@ -137,6 +140,14 @@ export class Story {
   /** Time goes by until so many minutes before the present. */
   until(minutesAgo: number): this {
     this.at = Math.max(this.at, NOW - minutesAgo * MINUTE_MS);
+    return this;
+  }
+
+  /** Begins with the rows of another story up to an event. */
+  forkOf(story: Story, at: number): this {
+    this.rows.push(...story.rows.filter((row) => row.seq <= at));
+    this.seq = at + 1;
+    this.step = this.rows.at(-1)?.step ?? 0;
     return this;
   }
 
@@ -219,6 +230,12 @@ export class Story {
     const line: ArtifactLine = { path, title, media_type: 'text/html', bytes: 21_480, ledger };
     this.head.artifacts = [...this.head.artifacts.filter((artifact) => artifact.path !== path), line];
     return this;
+  }
+
+  /** The panel as it was after an event. */
+  headAt(seq: number): RunHead {
+    const then = seq >= this.seq - 1 ? undefined : this.heads.findLast((known) => known.seq <= seq);
+    return structuredClone(then?.head ?? this.head);
   }
 
   view(): RunView {

@@ -1,5 +1,5 @@
 import { opening, plan, SOURCES } from './research';
-import { Story } from './story';
+import { eightChecks, Story } from './story';
 
 /** Runs that give parts of their work away, and the cards of every kind of tool. */
 
@@ -176,4 +176,45 @@ export function everyCard(run: string): Story {
     .action({ tool: 'run_command', brief: 'Build the index once more', effect: 'workspace', state: 'started', latency_ms: null, arguments: json({ command: 'make bench SIZE=100M', intent: 'Build the index once more' }) })
     .plan(later)
     .state('running', '', '', 1);
+}
+
+/** A run from its question to its end, with all that can be looked back at: an approval that was edited, a crash, files. */
+export function replayed(run: string): Story {
+  const json = (value: unknown) => JSON.stringify(value, null, 2);
+  const said = [{ words: 'approved with other arguments', note: '', from: 'window' as const, at: Date.UTC(2026, 10, 26, 19, 22) }];
+  return opening(run)
+    .action({ tool: 'exa.search', brief: '“disk-based ANN 100M build time”', outcome: '84 KB → results/a41.json', trust: 'untrusted', latency_ms: 1_840, arguments: json({ query: 'disk-based ANN 100M build time', numResults: 12 }), result: OUTLINE })
+    .action({ tool: 'run_code', brief: 'Keep the records that name their hardware', effect: 'workspace', outcome: 'exit status 0', latency_ms: 2_130, arguments: json({ intent: 'Keep the records that name their hardware', code: CODE }), result: '12 of 512 records name their hardware\n[exit status 0, after 2.1 s]' })
+    .answer('Twelve measurements name their hardware. I write the page.')
+    .plan(plan(3))
+    .context({ system: 1_240, tools: 2_310, pinned: 880, conversation: 14_620, tail: 310 })
+    .action({ tool: 'write_file', brief: 'index.html', outcome: '21 KB written', effect: 'workspace', latency_ms: 7, arguments: json({ path: 'index.html', content: PAGE }) })
+    .splice('The app was killed at 20:33. Nothing was repeated, one model request was made again.')
+    .answer('The page stands. I tell the lab.')
+    .action({
+      tool: 'slack.post_message',
+      brief: 'a message to #ann-lab',
+      effect: 'irreversible',
+      outcome: 'posted',
+      decision: 'it can’t be taken back, and no rule allows it',
+      checks: eightChecks({ rules: ['ask', 'it can’t be taken back, and no rule allows it'], taint: ['ask', 'this run has read untrusted text, and the action reaches outside'] }),
+      decided_by: 'rules',
+      arguments: json({ channel: '#ann-lab', text: 'A draft is up. Please don’t cite it yet.' }),
+      proposed: json({ channel: '#general', text: 'First comparison is up!' }),
+      said,
+      latency_ms: 320,
+    })
+    .plan(plan(4))
+    .verified([
+      { criterion: 'index.html exists, at least 1000 bytes', holds: true, evidence: '21,480 bytes' },
+      { criterion: 'every quote in index.html is in its source, and nothing is uncited', holds: false, evidence: '5 of 6 quotes', difference: ['“lists are built in an hour” is not in S2.'] },
+    ])
+    .answer('One quote is off by a word. I mend it.')
+    .action({ tool: 'edit_file', brief: 'index.html', outcome: '1 place replaced', effect: 'workspace', latency_ms: 5, arguments: json({ path: 'index.html', old: '<q>lists are built in an hour</q>', new: '<q>lists were built in 52 min, the graph in 9 h</q>' }), result: 'Replaced 1 place in index.html, the first in line 12.' })
+    .verified([
+      { criterion: 'index.html exists, at least 1000 bytes', holds: true, evidence: '21,486 bytes' },
+      { criterion: 'every quote in index.html is in its source, and nothing is uncited', holds: true, evidence: '6 of 6 quotes, 0 uncited' },
+    ])
+    .plan(plan(5))
+    .stop('accepted', 'Every criterion holds.');
 }

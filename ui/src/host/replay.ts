@@ -1,0 +1,29 @@
+import type { ActionRecord, FilesDifference, FilesThen, Points, RequestRecord, Row, RunView, Scrubber, TextPage } from './bindings';
+
+/** Looking back: nothing of it acts. A `seq` names an event; `null` means the run as it stands. */
+export interface ReplayHost {
+  runScrubber(run: string): Promise<Scrubber>;
+  /** Every event of a run as a point, a page of them from one on. */
+  runPoints(run: string, fromSeq: number): Promise<Points>;
+  runAt(run: string, seq: number | null): Promise<RunView>;
+  rowsAt(run: string, seq: number | null, beforeSeq: number): Promise<Row[]>;
+  requestAt(run: string, seq: number | null): Promise<RequestRecord>;
+  requestBytesAt(run: string, seq: number | null, offset: number): Promise<TextPage>;
+  requestBlockAt(run: string, seq: number | null, place: number, exact: boolean, offset: number): Promise<TextPage>;
+  actionAt(run: string, action: string, seq: number | null): Promise<ActionRecord>;
+  actionResultAt(run: string, action: string, seq: number | null, offset: number): Promise<TextPage>;
+  actionArgumentsAt(run: string, action: string, seq: number | null, offset: number): Promise<TextPage>;
+  filesAt(run: string, seq: number | null): Promise<FilesThen>;
+  filesBetween(run: string, fromSeq: number, toSeq: number): Promise<FilesDifference>;
+  /** Begins a fork and answers with its id. It stands still until it is resumed or spoken to. */
+  forkRun?(request: ForkRequest): Promise<string>;
+  fileTextAt(run: string, seq: number | null, path: string, offset: number): Promise<TextPage>;
+}
+
+/** A run that begins with another one's first events. */
+export interface ForkRequest {
+  run: string;
+  at: number;
+  model: string | null;
+  agent: string | null;
+}
