@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { partial } from './partial';
 
 describe('JSON that was cut', () => {
-  const whole = { path: 'a "b".html', content: 'line\nü 😀 \\', n: 12, list: [{ text: 'x', state: 'done' }, { text: 'y' }], yes: true, none: null };
+  const whole = { path: 'a "b".html', content: 'line\nü \u{1F600} \\', n: 12, list: [{ text: 'x', state: 'done' }, { text: 'y' }], yes: true, none: null };
   const json = JSON.stringify(whole, null, 2);
 
   it('is what it is where nothing was cut', () => {

@@ -279,7 +279,12 @@ impl Shelves {
             if stop() || Instant::now() >= deadline {
                 break;
             }
-            batch.add(self.entered(entry, before));
+            let entered = self.entered(entry, before);
+            // A folder that is taken away in the middle makes nothing unreadable that was read.
+            if matches!(entered.content, Content::Unreadable { .. }) {
+                check(&self.folders[entered.folder as usize])?;
+            }
+            batch.add(entered);
             left -= 1;
             if batch.is_full() {
                 self.store(&mut batch, &mut gone)?;
