@@ -1,6 +1,6 @@
 //! Where contents are kept, each once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -11,7 +11,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-/// How many characters of a hash name the folder.
+use super::listed::Listed;
+
+/// How many characters of a hash name the folder: its first byte.
 const FOLDER_CHARS: usize = 2;
 /// The bytes that are read at a time.
 const PIECE_BYTES: usize = 128 * 1024;
@@ -77,8 +79,8 @@ pub trait Contents {
     /// When the disk refuses.
     fn settle(&self) -> io::Result<()>;
 
-    /// Whether a content is kept.
-    fn has(&self, hash: Hash) -> bool;
+    /// Which of these contents are kept.
+    fn kept(&self, hashes: HashSet<Hash>) -> HashSet<Hash>;
 
     /// Reads a content.
     ///
@@ -93,6 +95,8 @@ pub struct ContentsFolder {
     folder: PathBuf,
     /// Those that may not be on the disk yet.
     unsettled: Mutex<Vec<PathBuf>>,
+    /// What its folders held, by the first byte of the hashes.
+    listed: Mutex<HashMap<u8, Listed>>,
 }
 
 /// Where a content lies until it is whole.
@@ -109,6 +113,7 @@ impl ContentsFolder {
         Self {
             folder: folder.into(),
             unsettled: Mutex::default(),
+            listed: Mutex::default(),
         }
     }
 
@@ -174,8 +179,29 @@ impl Contents for ContentsFolder {
         settled
     }
 
-    fn has(&self, hash: Hash) -> bool {
-        self.path(hash).is_file()
+    fn kept(&self, hashes: HashSet<Hash>) -> HashSet<Hash> {
+        let mut folders: BTreeMap<u8, Vec<Hash>> = BTreeMap::new();
+        for hash in hashes {
+            folders.entry(hash.0[0]).or_default().push(hash);
+        }
+        let mut known = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = HashSet::new();
+        for (first, wanted) in folders {
+            let folder = self.folder.join(format!("{first:02x}"));
+            if known
+                .get(&first)
+                .is_none_or(|known| !known.is_true(&folder))
+            {
+                known.remove(&first);
+                known.extend(Listed::of(&folder).map(|listed| (first, listed)));
+            }
+            let listed = known.get(&first);
+            kept.extend(wanted.into_iter().filter(|hash| match listed {
+                Some(listed) => listed.holds(*hash),
+                None => self.path(*hash).is_file(),
+            }));
+        }
+        kept
     }
 
     fn open(&self, hash: Hash) -> io::Result<Box<dyn Read>> {

@@ -7,6 +7,7 @@
 
 mod contents;
 mod delta;
+mod listed;
 mod restore;
 mod rules;
 mod take;

@@ -1,5 +1,6 @@
 //! Reads a workspace.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
-use super::{Contents, Entry, Manifest, SnapshotRules, Stamp, Why};
+use super::{Contents, Entry, Hash, Manifest, SnapshotRules, Stamp, Why};
 use crate::SandboxError;
 
 /// A change within this time before the snapshot may be followed by another one with the same
@@ -39,6 +40,9 @@ pub fn take(
         before,
         rules,
         contents,
+        kept: before
+            .map(|before| contents.kept(hashes(before)))
+            .unwrap_or_default(),
         // A time that is far off would only make files be read again.
         fresh_ns: i64::try_from(now.as_nanos()).unwrap_or(i64::MAX) - FRESH_NS,
         bytes: 0,
@@ -51,10 +55,22 @@ pub fn take(
     Ok(taking.manifest)
 }
 
+/// The contents of a manifest's files.
+fn hashes(manifest: &Manifest) -> HashSet<Hash> {
+    let entries = manifest.entries.values();
+    let hashes = entries.filter_map(|entry| match entry {
+        Entry::File { hash, .. } => Some(*hash),
+        Entry::Folder | Entry::Link { .. } => None,
+    });
+    hashes.collect()
+}
+
 struct Taking<'a> {
     before: Option<&'a Manifest>,
     rules: &'a SnapshotRules,
     contents: &'a dyn Contents,
+    /// Those of `before` that are still kept.
+    kept: HashSet<Hash>,
     fresh_ns: i64,
     bytes: u64,
     manifest: Manifest,
@@ -213,7 +229,7 @@ impl Taking<'_> {
                 == (now.file, now.written_ns, now.changed_ns)
             && *bytes == metadata.len()
             && *executable == is_executable(metadata);
-        (is_same && self.contents.has(*hash)).then(|| entry.clone())
+        (is_same && self.kept.contains(hash)).then(|| entry.clone())
     }
 
     /// Reads a file and keeps its content; `Ok(None)` when it changed meanwhile.
