@@ -35,7 +35,11 @@ impl FromStr for HostRule {
             line: line.to_owned(),
             why,
         };
-        let (host, port) = split(line).ok_or_else(|| fault("its port is none"))?;
+        // An address with colons and without a port needs no brackets.
+        let (host, port) = match line.parse::<Ipv6Addr>() {
+            Ok(_) => (line, None),
+            Err(_) => split(line).ok_or_else(|| fault("its port is none"))?,
+        };
         let (below, host) = match host.strip_prefix("*.") {
             Some(rest) => (true, rest),
             None => (false, host),
@@ -84,9 +88,17 @@ impl fmt::Display for HostRule {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let star = if self.below { "*." } else { "" };
         match self.port {
-            Some(port) => write!(out, "{star}{}:{port}", self.host),
+            Some(port) => write!(out, "{star}{}", with_port(&self.host, port)),
             None => write!(out, "{star}{}", self.host),
         }
+    }
+}
+
+/// A host with a port as it is written: an address with colons stands in brackets.
+pub fn with_port(host: &str, port: u16) -> String {
+    match host.contains(':') {
+        true => format!("[{host}]:{port}"),
+        false => format!("{host}:{port}"),
     }
 }
 
@@ -188,11 +200,18 @@ mod tests {
 
     #[test]
     fn a_rule_is_shown_as_it_is_written() {
-        for line in ["example.org", "*.example.org:8443", "10.0.0.1:80"] {
-            assert_eq!(
-                line.parse::<HostRule>().expect("it is a rule").to_string(),
-                line
-            );
+        for line in [
+            "example.org",
+            "*.example.org:8443",
+            "10.0.0.1:80",
+            "[2001:db8::1]:8443",
+            "2001:db8::1",
+        ] {
+            let rule: HostRule = line.parse().expect("it is a rule");
+            assert_eq!(rule.to_string(), line);
+            assert_eq!(rule.to_string().parse(), Ok(rule), "and is read so again");
         }
+        let bracketed: HostRule = "[2001:DB8::1]".parse().expect("it is a rule");
+        assert_eq!(bracketed.to_string(), "2001:db8::1");
     }
 }

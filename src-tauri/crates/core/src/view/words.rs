@@ -7,6 +7,7 @@ use longrein_protocol::event::{
     Outcome, Purpose, ResumeReason, StatusAnswer, Verdict,
 };
 use longrein_protocol::gate::{Always, Scope, Surface};
+use longrein_protocol::host_rule::with_port;
 
 use crate::policy;
 
@@ -187,10 +188,11 @@ pub fn network(request: &NetworkRequest) -> String {
     let NetworkRequest {
         method, host, port, ..
     } = request;
+    let place = with_port(host, *port);
     let path = request.path.as_deref().unwrap_or_default();
     match &request.refused {
-        None => format!("network: {method} {host}:{port}{path}"),
-        Some(why) => format!("network: {method} {host}:{port}{path}, refused: {why}"),
+        None => format!("network: {method} {place}{path}"),
+        Some(why) => format!("network: {method} {place}{path}, refused: {why}"),
     }
 }
 

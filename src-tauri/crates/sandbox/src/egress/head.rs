@@ -1,7 +1,7 @@
 //! The head of a request to the proxy: what is asked for, and what goes on from it.
 
 use super::Refusal;
-use longrein_protocol::host_rule::{normal, split};
+use longrein_protocol::host_rule::{normal, split, with_port};
 
 /// The most bytes of a head.
 pub(super) const HEAD_MAX_BYTES: usize = 64 * 1024;
@@ -135,16 +135,8 @@ fn forward(
     (host, port): (&str, u16),
     headers: &[httparse::Header<'_>],
 ) -> Vec<u8> {
-    let host = if host.contains(':') {
-        format!("[{host}]")
-    } else {
-        host.to_owned()
-    };
-    let authority = if port == 80 {
-        host
-    } else {
-        format!("{host}:{port}")
-    };
+    let authority = with_port(host, port);
+    let authority = authority.strip_suffix(":80").unwrap_or(&authority);
     let mut head =
         format!("{method} {target} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n")
             .into_bytes();

@@ -17,6 +17,7 @@ use longrein_resident::wire::TUNNELS_MAX;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use longrein_protocol::host_rule::with_port;
 pub use longrein_protocol::host_rule::{HostRule, NoHostRule};
 
 use crate::session::Tunnel;
@@ -112,7 +113,7 @@ pub enum Refusal {
     #[error("the proxy does not understand the request: {0}")]
     Malformed(&'static str),
     /// The host, or its port, is not on the agent's list.
-    #[error("{host}:{port} is not among the hosts that this agent may reach")]
+    #[error("{} is not among the hosts that this agent may reach", with_port(host, *port))]
     NotListed {
         /// The host.
         host: String,

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use longrein_protocol::host_rule::with_port;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -168,7 +169,8 @@ async fn exchange(
     let (address, upstream) = match connect(addresses).await {
         Ok(connected) => connected,
         Err(error) => {
-            let words = format!("{}:{} can't be reached: {error}", head.host, head.port);
+            let place = with_port(&head.host, head.port);
+            let words = format!("{place} can't be reached: {error}");
             say(&mut stream, "502 Bad Gateway", &words).await;
             return EgressEvent::Ended {
                 request,

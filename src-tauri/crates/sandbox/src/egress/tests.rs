@@ -177,6 +177,16 @@ async fn another_host_is_refused_in_words_and_never_resolved() {
 }
 
 #[tokio::test]
+async fn an_address_with_colons_is_named_in_brackets_where_a_port_follows() {
+    let request = "CONNECT [2001:db8::1]:443 HTTP/1.1\r\n\r\n";
+    let (answer, _) = ask(&["[2001:db8::1]:8443"], names(&[]), request).await;
+    assert!(
+        answer.contains("Longrein: [2001:db8::1]:443 is not among"),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
 async fn a_listed_name_that_leads_elsewhere_is_refused_by_any_of_its_addresses() {
     for address in ["10.0.0.1", "169.254.169.254", "fe80::1", "8.8.8.8"] {
         let request = "GET http://docs.test/ HTTP/1.1\r\n\r\n";
