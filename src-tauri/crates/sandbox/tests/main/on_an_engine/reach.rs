@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use super::code::Bench;
+use super::code::{Bench, on_all_benches};
 
 /// Where the test's own host stands: an address of this machine that an app refuses as well.
 const HOST: Ipv4Addr = Ipv4Addr::new(127, 77, 77, 77);
@@ -215,18 +215,4 @@ async fn listed_hosts_are_reached_by_way_of_the_app_and_all_else_is_refused(mut 
     bench.clear().await;
 }
 
-mod podman {
-    #[tokio::test]
-    async fn listed_hosts_are_reached_by_way_of_the_app_and_all_else_is_refused() {
-        let bench = super::Bench::on("LONGREIN_TEST_PODMAN").await;
-        super::listed_hosts_are_reached_by_way_of_the_app_and_all_else_is_refused(bench).await;
-    }
-}
-
-mod docker {
-    #[tokio::test]
-    async fn listed_hosts_are_reached_by_way_of_the_app_and_all_else_is_refused() {
-        let bench = super::Bench::on("LONGREIN_TEST_DOCKER").await;
-        super::listed_hosts_are_reached_by_way_of_the_app_and_all_else_is_refused(bench).await;
-    }
-}
+on_all_benches!(listed_hosts_are_reached_by_way_of_the_app_and_all_else_is_refused);
