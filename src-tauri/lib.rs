@@ -42,6 +42,7 @@ const PACE_VARIABLE: &str = "LONGREIN_PACE_MS";
 /// Runs the app until it ends. A second start for the same data folder hands its arguments to
 /// the first and ends at once.
 pub fn run() -> ExitCode {
+    longrein_app::keep_what_was_handed_over();
     longrein_keys::mask_panics();
     let arguments = Arguments::parse();
     say_warnings();

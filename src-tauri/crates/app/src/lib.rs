@@ -50,7 +50,7 @@ pub use reading::RequestView;
 pub use recovery::{Recovered, Recovery};
 pub use sandbox::{BoxBench, BoxCost};
 pub use start::NewRun;
-pub use system::now;
+pub use system::{keep_what_was_handed_over, now};
 pub use world::DEMO_MODEL;
 
 /// How an installation is opened.

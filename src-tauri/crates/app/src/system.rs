@@ -1,4 +1,4 @@
-//! The real clock and real chance.
+//! The real clock, real chance, and what this process was started with.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -34,6 +34,17 @@ impl Clock for SystemClock {
     async fn sleep(&self, duration: Duration) {
         tokio::time::sleep(duration).await;
     }
+}
+
+/// The first descriptor that is none of the three streams which each process has.
+#[cfg(unix)]
+const FIRST_DESCRIPTOR: i32 = 3;
+
+/// Keeps to this process what was open when it was started: nothing that it starts inherits it. To
+/// be called first of all.
+pub fn keep_what_was_handed_over() {
+    #[cfg(unix)]
+    close_fds::set_fds_cloexec(FIRST_DESCRIPTOR, &[]);
 }
 
 /// The system's randomness.

@@ -28,6 +28,7 @@ use crate::arguments::Arguments;
 use crate::context::Context;
 
 fn main() -> ExitCode {
+    longrein_app::keep_what_was_handed_over();
     longrein_keys::mask_panics();
     let arguments = Arguments::parse();
     let context = Context::of(&arguments);

@@ -1,6 +1,8 @@
 //! Servers from the command line: added, looked at, approved again when they say something else.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::process::Command;
 
 use crate::support::{Home, Outcome, in_repository};
 
@@ -91,4 +93,35 @@ fn one_that_is_known_by_name_needs_nothing_else_and_no_secret_is_written() {
     assert_eq!(after, config);
     let unknown = home.run(&["mcp", "add", "nobody-knows-it"]);
     assert_eq!(unknown.status, USAGE);
+}
+
+/// Whoever starts the command may hold files and sockets open that are nobody's else.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_gets_nothing_that_was_open_when_the_command_was_started() {
+    let home = Home::new();
+    let seen = home.path().join("seen");
+    let script = in_repository("tests/fixtures/counter/counter.py");
+    let words = format!(
+        "set -- /proc/self/fd/*; echo \"$*\" > '{}'; exec python3 '{}' marks",
+        seen.display(),
+        script.display()
+    );
+    let added = home.run(&["mcp", "add", "counter", "--", "sh", "-c", &words]);
+    assert_eq!(added.status, OK, "{added}");
+    let inner = home.command(&["mcp", "test", "counter"]);
+    let mut outer = Command::new("sh");
+    outer
+        .args(["-c", "exec 7</dev/null 8</etc/passwd; exec \"$0\" \"$@\""])
+        .arg(inner.get_program())
+        .args(inner.get_args())
+        .current_dir(home.path());
+    for (name, value) in inner.get_envs() {
+        outer.env(name, value.unwrap_or_default());
+    }
+    let tested = outer.output().unwrap();
+    assert!(tested.status.success(), "{tested:?}");
+    let seen = fs::read_to_string(seen).unwrap();
+    assert!(seen.contains("/fd/0"), "{seen}");
+    assert!(!seen.contains("/fd/7") && !seen.contains("/fd/8"), "{seen}");
 }
