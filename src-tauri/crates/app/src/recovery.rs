@@ -103,6 +103,8 @@ impl Recovery {
         if store.is_read_only() || store.newer_schema().is_some() {
             return Ok(Vec::new());
         }
+        // Also where nothing is to be taken up: what ended a run may have ended before its box.
+        self.app.reap_boxes().await;
         let mut recovered = Vec::new();
         for (run, why) in self.without_driver().await? {
             if self.app.runs_driven_here().len() >= DRIVEN_AT_ONCE {
