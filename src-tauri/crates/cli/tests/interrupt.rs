@@ -101,3 +101,25 @@ fn ctrl_c_a_second_time_stops_at_once() {
     assert_eq!(running.outcome().status, 130);
     assert_eq!(home.runs().len(), 1);
 }
+
+/// The server is started and never says what it is.
+#[test]
+fn a_cancel_and_a_pause_are_heard_while_a_server_starts() {
+    for (wish, state, status) in [("cancel", "cancelled", 130), ("pause", "paused", 3)] {
+        let provider = Provider::start(Setup::demo());
+        let home = Home::with(&provider);
+        home.configure(&format!(
+            "{}\n[mcp.silent]\ncommand = [\"sh\", \"-c\", \"exec sleep 600\"]\n",
+            provider.config()
+        ));
+        let agent = home.agent("[tools]\nallow = [\"silent.*\"]\n");
+        let running = home.spawn(&["run", &agent, "Wait."]);
+        let run = running.run_id();
+        let heard = home.run(&[wish, &run]);
+        assert_eq!(heard.status, 0, "{heard}");
+        let ended = running.outcome();
+        assert_eq!(ended.status, status, "{ended}");
+        assert_eq!(home.runs()[0]["state"], state);
+        assert!(of_type(&home.events(&run), "tools.revealed").is_empty());
+    }
+}

@@ -1,13 +1,14 @@
 //! The loop of one run: ask the core what is owed, do it, make what happened durable.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use longrein_core::run::{ActionStage, Illegal, Next, Phase, Run, WaitsFor};
 use longrein_protocol::body::NewBlob;
-use longrein_protocol::event::{Payload, ToolsRevealed};
+use longrein_protocol::event::Payload;
 use longrein_protocol::source::CriterionResult;
+use longrein_protocol::wish::Wish;
 use longrein_protocol::{ActionId, Event, RunId};
 use longrein_store::log::{Append, Fence, Log, LogError, RunAppend};
 use tokio::sync::{mpsc, watch};
@@ -20,8 +21,9 @@ use crate::outcome::{self, Facts};
 use crate::ports::{CancellationToken, Chance, Clock, Model, RunContext};
 use crate::programs::Callers;
 use crate::wire::{Sealed, Wire};
-use crate::world::{ToolBox, Unavailable, World};
+use crate::world::{ToolBox, World};
 
+mod opening;
 mod waker;
 
 pub use waker::Waker;
@@ -107,6 +109,11 @@ fn follows_from_log(next: &Next) -> bool {
     )
 }
 
+/// What the opening of tools is not waited for where it can be left.
+fn ends_or_pauses(wish: &Wish) -> bool {
+    matches!(wish, Wish::Cancel | Wish::Pause)
+}
+
 /// The driver of one run.
 pub struct Driver {
     pub(crate) ports: Ports,
@@ -126,6 +133,8 @@ pub struct Driver {
     pub(crate) blobs: Vec<NewBlob>,
     sender: mpsc::Sender<Message>,
     mailbox: mpsc::Receiver<Message>,
+    /// What came while the tools were opened.
+    put_off: VecDeque<Message>,
     pub(crate) wire: Option<Wire>,
     pub(crate) sealed: Option<Sealed>,
     pub(crate) model: Option<Arc<dyn Model>>,
@@ -172,6 +181,7 @@ impl Driver {
             blobs: Vec::new(),
             sender,
             mailbox,
+            put_off: VecDeque::new(),
             wire: None,
             sealed: None,
             model: None,
@@ -199,7 +209,10 @@ impl Driver {
     }
 
     pub(crate) async fn next_message(&mut self) -> Option<Message> {
-        self.mailbox.recv().await
+        match self.put_off.pop_front() {
+            Some(message) => Some(message),
+            None => self.mailbox.recv().await,
+        }
     }
 
     pub(crate) fn sender(&self) -> mpsc::Sender<Message> {
@@ -293,7 +306,7 @@ impl Driver {
         self.read_inbox().await?;
         self.take_up_children().await?;
         loop {
-            while let Ok(message) = self.mailbox.try_recv() {
+            while let Some(message) = self.message_at_hand() {
                 self.receive(message).await?;
             }
             idle_facts += 1;
@@ -314,12 +327,13 @@ impl Driver {
                     | Next::Verify { .. }
                     | Next::Request { .. }
             );
-            if needs_tools && self.tools.is_none() {
-                self.reveal().await?;
-                continue;
-            }
             // What a person wished before a request is obeyed before it, however late the wake is.
             let asks_model = matches!(next, Next::Request { .. } | Next::Summarise { .. });
+            let pauses = asks_model && self.pause_wanted;
+            if needs_tools && self.tools.is_none() && !pauses {
+                self.reveal(ends_or_pauses).await?;
+                continue;
+            }
             if asks_model && self.read_inbox().await? {
                 continue;
             }
@@ -338,7 +352,8 @@ impl Driver {
             Next::Append(payloads) => payloads
                 .into_iter()
                 .try_for_each(|payload| self.record(payload))?,
-            Next::Reveal => self.reveal().await?,
+            Next::Reveal if self.pause_wanted => self.pause()?,
+            Next::Reveal => self.reveal(ends_or_pauses).await?,
             Next::Propose(call) => self.propose(call).await?,
             Next::Decide(action) => self.decide(&action).await?,
             Next::Ask(action) => self.ask(&action).await?,
@@ -374,6 +389,12 @@ impl Driver {
         Ok(false)
     }
 
+    /// What came already, in its order.
+    fn message_at_hand(&mut self) -> Option<Message> {
+        let put_off = self.put_off.pop_front();
+        put_off.or_else(|| self.mailbox.try_recv().ok())
+    }
+
     async fn wait(&mut self, waits_for: WaitsFor) -> Result<(), DriveError> {
         let message = match waits_for {
             WaitsFor::Retry(at) => {
@@ -381,11 +402,11 @@ impl Driver {
                 let clock = self.ports.clock.clone();
                 tokio::select! {
                     biased;
-                    message = self.mailbox.recv() => message,
+                    message = self.next_message() => message,
                     () = clock.sleep(Duration::from_millis(left)) => None,
                 }
             }
-            _ => self.mailbox.recv().await,
+            _ => self.next_message().await,
         };
         match message {
             Some(message) => self.receive(message).await,
@@ -412,42 +433,6 @@ impl Driver {
             Message::Told(told) => self.told(*told).await,
             Message::Called(called) => self.called(*called).await,
             Message::Stuck(stuck) => self.stuck(&stuck),
-        }
-    }
-
-    /// Opens the tools; what the model is given is recorded when it is not what it had before.
-    pub(crate) async fn reveal(&mut self) -> Result<(), DriveError> {
-        match self.ports.world.open_tools(&self.run).await {
-            Ok(mut opened) => {
-                if let Some(finding) = self.run.agent().and_then(|agent| agent.finding.clone())
-                    && let Err(error) = opened.with_finding(&finding)
-                {
-                    return self.hand_off(Unavailable {
-                        message: format!("What is to be reported can't be checked: {error}."),
-                        remedy: "Have the work delegated anew.".to_owned(),
-                    });
-                }
-                let (tools, index) = (opened.specs(), opened.index().to_vec());
-                let mut notes = opened.notes().to_vec();
-                let masker = self.ports.world.masker();
-                for note in &mut notes {
-                    masker.text(note);
-                }
-                self.tools = Some(Arc::new(opened));
-                // What was decided before was decided of tools as they were.
-                self.fresh.clear();
-                let run = &self.run;
-                let is_known = tools == run.tools && index == run.index && notes == run.notes;
-                if self.run.tools_owed || !is_known {
-                    self.record(ToolsRevealed {
-                        tools,
-                        index,
-                        notes,
-                    })?;
-                }
-                self.found_anew()
-            }
-            Err(unavailable) => self.hand_off(unavailable),
         }
     }
 

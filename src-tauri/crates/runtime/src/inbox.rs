@@ -47,12 +47,22 @@ impl Driver {
 
     /// Whether somebody wishes something that was not read yet.
     pub(crate) async fn has_unread(&self) -> Result<bool, DriveError> {
+        self.wishes(|_| true).await
+    }
+
+    /// Whether somebody wishes something of these kinds that was not read yet.
+    pub(crate) async fn wishes(&self, is_it: fn(&Wish) -> bool) -> Result<bool, DriveError> {
         let Some(run) = self.run.id else {
             return Ok(false);
         };
         let rows = self.ports.log.wishes(run).await?;
-        let read = |row: &i64| self.taken.contains(row) || self.pauses.contains(row);
-        Ok(rows.iter().any(|(row, _)| !read(row)))
+        Ok(rows
+            .iter()
+            .any(|(row, wish)| !self.is_read(*row) && is_it(wish)))
+    }
+
+    fn is_read(&self, row: i64) -> bool {
+        self.taken.contains(&row) || self.pauses.contains(&row)
     }
 
     /// The wish to pause was obeyed, or has nothing left to stop: it leaves the inbox.
@@ -68,7 +78,7 @@ impl Driver {
         };
         let mut any = false;
         for (row, wish) in self.ports.log.wishes(run).await? {
-            if self.taken.contains(&row) || self.pauses.contains(&row) {
+            if self.is_read(row) {
                 continue;
             }
             any = true;
@@ -296,7 +306,7 @@ impl Driver {
         text: &str,
     ) -> Result<Option<Value>, DriveError> {
         if self.tools.is_none() {
-            self.reveal().await?;
+            self.reveal(|wish| *wish == Wish::Cancel).await?;
         }
         let Some(tools) = &self.tools else {
             return Ok(None);

@@ -14,6 +14,7 @@ use longrein_protocol::event::{
 };
 use longrein_protocol::gate::Actor;
 use longrein_protocol::tool::{Effect, Repeat, wire_name};
+use longrein_protocol::wish::Wish;
 use longrein_protocol::{ActionId, BlobHash, Body, ToolSpec};
 use tokio::sync::oneshot;
 
@@ -124,9 +125,10 @@ impl Driver {
             return Ok(());
         }
         if self.tools.is_none() {
-            self.reveal().await?;
+            self.reveal(|wish| *wish == Wish::Cancel).await?;
         }
-        if self.run.phase != Phase::Going {
+        // Who is cancelled needs no answer.
+        if self.run.phase != Phase::Going || self.tools.is_none() {
             return Ok(());
         }
         self.called_anew(called)
