@@ -65,6 +65,8 @@ mod with_a_network {
     }
 }
 
+mod ending;
+mod forging;
 mod programs;
 mod secrets;
 mod seen;

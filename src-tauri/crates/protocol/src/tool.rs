@@ -81,6 +81,17 @@ pub enum ToolErrorClass {
     Cancelled,
 }
 
+impl ToolErrorClass {
+    /// What a call that can't be made is, where nothing more is known.
+    pub(crate) fn of_a_call() -> Self {
+        Self::InvalidArguments
+    }
+
+    pub(crate) fn is_of_a_call(&self) -> bool {
+        *self == Self::of_a_call()
+    }
+}
+
 /// How an unknown outcome of a tool is found out, and what takes it back.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -37,6 +37,7 @@ impl Driver {
                     tool: call.name,
                     arguments: call.arguments,
                     error: error.to_string(),
+                    class: error.class(),
                     within: None,
                 });
             }

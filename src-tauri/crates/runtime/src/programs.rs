@@ -15,7 +15,7 @@ use longrein_protocol::event::{
 use longrein_protocol::gate::Actor;
 use longrein_protocol::tool::{Effect, Repeat, wire_name};
 use longrein_protocol::wish::Wish;
-use longrein_protocol::{ActionId, BlobHash, Body, ToolSpec};
+use longrein_protocol::{ActionId, BlobHash, Body, ToolErrorClass, ToolSpec};
 use tokio::sync::oneshot;
 
 use crate::calling::Calling;
@@ -31,6 +31,8 @@ const HELD: Duration = Duration::from_secs(30);
 const NAMED_MAX: usize = 3;
 /// The bytes of arguments that are shown.
 const BRIEF_BYTES: usize = 200;
+/// The bytes of a tool's name, as a program writes it, that are kept.
+const NAME_BYTES: usize = 128;
 
 /// What a program asks for.
 struct Call {
@@ -47,14 +49,32 @@ struct Call {
 #[derive(Debug, thiserror::Error)]
 enum NotMade {
     /// No program may call this tool.
-    #[error("A program can't call {0}.")]
+    #[error("A program can't call {0}: only the model itself does.")]
     NotCallable(String),
     /// There were so many in this step.
     #[error("Programs have made {0} calls in this step, and may make no more of them.")]
     TooMany(usize),
-    /// The tool is not there, or its arguments don't fit.
+    /// This program was given no such tool.
+    #[error("This program has no tool {name}. {near}")]
+    NoTool {
+        /// As the program named it.
+        name: String,
+        /// What there is that is called nearly so.
+        near: String,
+    },
+    /// The arguments don't fit.
     #[error(transparent)]
     Bad(#[from] BadCall),
+}
+
+impl NotMade {
+    fn class(&self) -> ToolErrorClass {
+        match self {
+            Self::NotCallable(_) | Self::TooMany(_) => ToolErrorClass::NotPermitted,
+            Self::NoTool { .. } => ToolErrorClass::NotFound,
+            Self::Bad(bad) => bad.class(),
+        }
+    }
 }
 
 impl Call {
@@ -152,6 +172,15 @@ impl Driver {
         let left = self.run.left_of_before(&within.action).len();
         if left > 0 && !call.is_redone() {
             self.hold(called, left);
+            return Ok(());
+        }
+        if let Err(why @ NotMade::TooMany(calls)) = &call.checked
+            && *calls > PROGRAM_CALLS
+        {
+            // That there are too many is on record once: a program may ask for ever.
+            let refused = ToolError::new(why.class(), why.to_string());
+            // The program may have ended meanwhile.
+            let _ = called.end.send(Err(refused));
             return Ok(());
         }
         let id = self.propose_within(called.within, call)?;
@@ -275,16 +304,17 @@ impl Driver {
     fn call_of(&self, called: &Called) -> Call {
         let mut arguments = called.arguments.clone();
         self.ports.world.masker().text(&mut arguments);
-        let checked = match self.refused_within(&called.tool) {
+        let name = named(&called.tool);
+        let checked = match self.refused_within(&name) {
             Some(why) => Err(why),
-            None => {
-                let checked = self.checked_call(&wire_name(&called.tool), &arguments);
-                checked.map_err(NotMade::from)
-            }
+            None => match self.checked_call(&wire_name(&called.tool), &arguments) {
+                Err(BadCall::NoTool { .. }) => Err(self.no_tool(&name)),
+                checked => checked.map_err(NotMade::from),
+            },
         };
         let (tool, checked) = match checked {
             Ok(Calling { spec, .. }) => (spec.name.clone(), Ok(spec)),
-            Err(error) => (called.tool.clone(), Err(error)),
+            Err(error) => (name, Err(error)),
         };
         let (arguments, blob) = Body::of(arguments);
         Call {
@@ -322,6 +352,7 @@ impl Driver {
                 tool: call.tool,
                 arguments: call.arguments,
                 error: error.to_string(),
+                class: error.class(),
                 within,
             })?,
         }
@@ -336,6 +367,20 @@ impl Driver {
             return Some(NotMade::NotCallable(tool.to_owned()));
         }
         (calls >= PROGRAM_CALLS).then_some(NotMade::TooMany(calls))
+    }
+
+    /// What a program is told that named a tool which it was not given.
+    fn no_tool(&self, name: &str) -> NotMade {
+        let tools = self.tools.as_deref();
+        let near = tools.map(|tools| tools.nearest(name, |spec| is_callable(&spec.name)));
+        let near = near.unwrap_or_default();
+        NotMade::NoTool {
+            name: name.to_owned(),
+            near: match near.is_empty() {
+                true => "It has none at all.".to_owned(),
+                false => format!("The nearest that it has: {}.", near.join(", ")),
+            },
+        }
     }
 
     /// Tells what came of calls and is on disk.
@@ -363,6 +408,21 @@ impl Driver {
         }
         Ok(())
     }
+}
+
+/// A tool's name as a program writes it, which may be anything: as far as a name goes, and in
+/// letters that can be read.
+fn named(tool: &str) -> String {
+    let cut = &tool[..tool.floor_char_boundary(NAME_BYTES)];
+    let more = if cut.len() < tool.len() { "…" } else { "" };
+    let plain = |letter: char| {
+        if letter.is_control() {
+            '\u{fffd}'
+        } else {
+            letter
+        }
+    };
+    cut.chars().map(plain).chain(more.chars()).collect()
 }
 
 /// What a program did before, and did not ask for again.

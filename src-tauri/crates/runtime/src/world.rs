@@ -190,6 +190,18 @@ pub enum BadCall {
     Schema(String),
 }
 
+impl BadCall {
+    /// Of what kind it is, for whoever made the call.
+    pub fn class(&self) -> ToolErrorClass {
+        match self {
+            Self::NoTool { .. } => ToolErrorClass::NotFound,
+            Self::NoName | Self::NotJson(_) | Self::NotAnObject | Self::Schema(_) => {
+                ToolErrorClass::InvalidArguments
+            }
+        }
+    }
+}
+
 /// The tools of a run, with their schemas compiled.
 #[derive(Default)]
 pub struct ToolBox {
@@ -361,6 +373,19 @@ impl ToolBox {
         satisfies(&entry.schema, arguments)
     }
 
+    /// The tools whose names are nearest to one that is not there, as they are called inside.
+    pub(crate) fn nearest(&self, name: &str, wanted: impl Fn(&ToolSpec) -> bool) -> Vec<String> {
+        let specs = self.tools.iter().map(|entry| &entry.spec);
+        let mut near: Vec<(f64, &str)> = specs
+            .filter(|spec| wanted(spec))
+            .map(|spec| (strsim::jaro_winkler(name, &spec.name), spec.name.as_str()))
+            .collect();
+        // The nearest first; of the same nearness the first by name.
+        near.sort_by(|(left, one), (right, other)| right.total_cmp(left).then(one.cmp(other)));
+        let names = near.into_iter().map(|(_, name)| name.to_owned());
+        names.take(NEAR).collect()
+    }
+
     /// What a model is told that named a tool which is not there.
     pub fn unknown(&self, name: &str) -> BadCall {
         let (mut known, mut hidden) = (Vec::new(), Vec::new());
@@ -411,11 +436,16 @@ fn satisfies(schema: &jsonschema::Validator, arguments: &serde_json::Value) -> R
         .take(SCHEMA_ERRORS)
         .map(|error| {
             let place = error.instance_path().to_string();
-            if place.is_empty() {
-                error.to_string()
-            } else {
-                format!("{place}: {error}")
+            let mut words = error.to_string();
+            if words.len() > SCHEMA_ERROR_BYTES {
+                // What was given is long; what is wrong with it is not.
+                words = error.masked().to_string();
             }
+            if !place.is_empty() {
+                words = format!("{place}: {words}");
+            }
+            words.truncate(words.floor_char_boundary(SCHEMA_ERROR_BYTES));
+            words
         })
         .collect();
     if wrong.is_empty() {
@@ -432,3 +462,5 @@ const MORE_NOTES: &str = "There is more: look at each server with longrein mcp t
 const NEAR: usize = 5;
 /// The most faults of one call's arguments that the model is told at once.
 const SCHEMA_ERRORS: usize = 4;
+/// The most bytes of one of them.
+const SCHEMA_ERROR_BYTES: usize = 1_000;

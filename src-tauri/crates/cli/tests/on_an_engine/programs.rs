@@ -35,21 +35,29 @@ on_all!(
 );
 
 /// A home with the counting server, and an agent whose programs may call it.
-struct Marking {
-    home: Home,
-    provider: Provider,
-    agent: String,
+pub struct Marking {
+    pub home: Home,
+    pub provider: Provider,
+    pub agent: String,
 }
 
 impl Marking {
-    fn at(place: &Place, mark: &str, script: Vec<Scripted>) -> Self {
+    pub fn at(place: &Place, mark: &str, script: Vec<Scripted>) -> Self {
+        Self::with(place, mark, script, &[])
+    }
+
+    /// The same with further options of the server.
+    pub fn with(place: &Place, mark: &str, script: Vec<Scripted>, options: &[&str]) -> Self {
         let (home, provider) = place.home_with(Setup::scripted(script));
         let server = in_repository("tests/fixtures/counter/counter.py");
-        let words = json!([
-            "python3",
-            server.to_string_lossy(),
-            home.path().join("marks").to_string_lossy()
-        ]);
+        let marks = home.path().join("marks");
+        let mut words = vec![json!("python3"), json!(server), json!(marks)];
+        words.extend(options.iter().map(|option| match option.starts_with("--") {
+            true => json!(option),
+            // A file of the home.
+            false => json!(home.path().join(option)),
+        }));
+        let words = Value::from(words);
         let config = home.data().join("config.toml");
         let before = fs::read_to_string(&config).unwrap();
         home.configure(&format!("{before}\n[mcp.counter]\ncommand = {words}\n"));
@@ -64,7 +72,7 @@ impl Marking {
         }
     }
 
-    fn labels(&self) -> Vec<String> {
+    pub fn labels(&self) -> Vec<String> {
         let marks = fs::read_to_string(self.home.path().join("marks")).unwrap_or_default();
         let label = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
         marks.lines().map(label).collect()
@@ -79,7 +87,8 @@ impl Marking {
 }
 
 /// Marking starts without asking, and is never repeated.
-const MARKS_FREELY: &str = "[tools.\"counter.mark\"]\neffect = \"workspace\"\nrepeat = \"once\"\n";
+pub const MARKS_FREELY: &str =
+    "[tools.\"counter.mark\"]\neffect = \"workspace\"\nrepeat = \"once\"\n";
 
 /// A person is asked about each mark.
 const MARKS_ASKED: &str = "[[policy]]\ntool = \"counter.mark\"\ndecision = \"ask\"\n";
@@ -92,7 +101,7 @@ fn program(calls: u32) -> Scripted {
 }
 
 /// The calls that a run's programs made, as they were proposed.
-fn calls_of(events: &[Value]) -> Vec<&Value> {
+pub fn calls_of(events: &[Value]) -> Vec<&Value> {
     let proposed = of_type(events, "action.proposed").into_iter();
     proposed.filter(|event| event["by"] == "program").collect()
 }

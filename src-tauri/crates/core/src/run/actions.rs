@@ -59,7 +59,7 @@ impl Run {
                 &rejected.arguments,
             )
         });
-        let result = harness_result(rejected.error.clone(), ToolErrorClass::InvalidArguments);
+        let result = harness_result(rejected.error.clone(), rejected.class);
         self.close(&rejected.action, result);
     }
 

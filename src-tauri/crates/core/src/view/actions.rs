@@ -58,8 +58,8 @@ impl View {
         let mut row = new_action(&rejected.action, &rejected.tool, Effect::Read, &arguments);
         row.state = ActionState::Rejected;
         row.result.clone_from(&rejected.error);
-        row.error = Some(ToolErrorClass::InvalidArguments);
-        words::class(ToolErrorClass::InvalidArguments).clone_into(&mut row.outcome);
+        row.error = Some(rejected.class);
+        words::class(rejected.class).clone_into(&mut row.outcome);
         self.insert_action(event, row)
     }
 

@@ -165,6 +165,7 @@ fn of_action(word: &str, rest: &str) -> Payload {
             tool: "nothing".to_owned(),
             arguments: Body::default(),
             error: "no such tool".to_owned(),
+            class: ToolErrorClass::NotFound,
             action,
             within: None,
         }

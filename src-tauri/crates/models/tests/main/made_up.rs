@@ -420,6 +420,7 @@ impl Play {
                 tool: call.name,
                 arguments: call.arguments,
                 error: "no".into(),
+                class: ToolErrorClass::InvalidArguments,
                 within: None,
             });
             return;

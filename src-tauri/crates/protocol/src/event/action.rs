@@ -62,6 +62,12 @@ pub struct ActionRejected {
     pub arguments: Body,
     /// What is wrong with them, with the place.
     pub error: String,
+    /// Of what kind that is.
+    #[serde(
+        default = "ToolErrorClass::of_a_call",
+        skip_serializing_if = "ToolErrorClass::is_of_a_call"
+    )]
+    pub class: ToolErrorClass,
     /// Which call of which program it was; the program is told then, and not the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Box<Within>>,

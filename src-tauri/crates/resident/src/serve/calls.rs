@@ -5,9 +5,8 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use longrein_resident::wire::{CALL_MAX_BYTES, CALLS_MAX, CallId, Said};
 
@@ -15,14 +14,17 @@ use super::job::Job;
 use super::link::Link;
 use super::{Server, lock, thread};
 
-/// What a program is told whose call can't be taken.
-const TOO_LONG: &[u8] = b"{\"error\":{\"class\":\"invalid_arguments\",\"message\":\"the call is longer than a call may be\"}}\n";
+/// What a program is told whose call is longer than one may be.
+const TOO_LONG: &[u8] = b"{\"error\":{\"class\":\"invalid_arguments\",\"message\":\"The call is longer than a call may be: lay long texts down in files, and name them.\"}}\n";
+/// What one is told whose call has no end.
+const CUT_OFF: &[u8] = b"{\"error\":{\"class\":\"invalid_arguments\",\"message\":\"The call was cut off: a call is a whole line.\"}}\n";
 
 /// The open calls of one command.
 #[derive(Default)]
 pub(crate) struct Calls {
     open: Mutex<Open>,
-    connections: AtomicUsize,
+    connections: Mutex<usize>,
+    room: Condvar,
 }
 
 #[derive(Default)]
@@ -62,6 +64,25 @@ impl Calls {
         }
     }
 
+    /// Lets a connection in once there is room for it; not when the command has ended by then.
+    fn enter(&self, job: &Job) -> bool {
+        let mut connections = lock(&self.connections);
+        while *connections >= CALLS_MAX {
+            if !job.is_running() {
+                return false;
+            }
+            let waited = self.room.wait_timeout(connections, super::STANDSTILL);
+            (connections, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        *connections += 1;
+        true
+    }
+
+    fn leave(&self) {
+        *lock(&self.connections) -= 1;
+        self.room.notify_one();
+    }
+
     fn forget(&self, number: u32) {
         lock(&self.open).calls.remove(&number);
     }
@@ -87,19 +108,18 @@ fn tell(command: &str, number: u32, body: &[u8], link: &Link) {
     link.say(&Said::Call { call }, body);
 }
 
-/// Takes a program's connection, if the command has not too many.
+/// Takes a program's connection, once it has not too many: the others wait for their turn.
 pub(crate) fn accept(server: &Arc<Server>, job: &Arc<Job>, stream: UnixStream) {
-    if job.calls.connections.fetch_add(1, Ordering::SeqCst) >= CALLS_MAX {
-        job.calls.connections.fetch_sub(1, Ordering::SeqCst);
+    if !job.calls.enter(job) {
         return;
     }
     let (server, serving) = (Arc::clone(server), Arc::clone(job));
     let taken = thread("call", move || {
         serve(&server, &serving, &stream);
-        serving.calls.connections.fetch_sub(1, Ordering::SeqCst);
+        serving.calls.leave();
     });
     if taken.is_err() {
-        job.calls.connections.fetch_sub(1, Ordering::SeqCst);
+        job.calls.leave();
     }
 }
 
@@ -114,9 +134,18 @@ fn serve(server: &Server, job: &Job, stream: &UnixStream) {
             Ok(count) if count > 0 => {}
             _ => return,
         }
-        if line.pop() != Some(b'\n') {
-            let _ = writer.write_all(TOO_LONG);
-            return;
+        if line.pop_if(|last| *last == b'\n').is_none() {
+            if line.len() < CALL_MAX_BYTES {
+                // Nobody may listen any more.
+                let _ = writer.write_all(CUT_OFF);
+                return;
+            }
+            // The rest of it is read as well, and kept nowhere: what comes next is a call again.
+            let skipped = reader.skip_until(b'\n');
+            if skipped.is_err() || writer.write_all(TOO_LONG).is_err() {
+                return;
+            }
+            continue;
         }
         let (number, body, answered) = job.calls.begin(line);
         if let Some(link) = server.link() {

@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 import os
 import socket
-import threading
 from typing import Any
 
 _SOCKET = "LONGREIN_TOOLS"
-_local = threading.local()
 
 
 class ToolError(Exception):
@@ -24,7 +22,8 @@ class ToolError(Exception):
     """
 
     def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
+        # Both, so that it can be handed from one process to another.
+        super().__init__(kind, message)
         self.kind = kind
         self.message = message
 
@@ -66,18 +65,20 @@ class _Unset:
 UNSET: Any = _Unset()
 
 
-def _connection() -> Any:
-    """The connection of this thread: calls of several threads run side by side."""
-    file = getattr(_local, "file", None)
-    if file is None or _local.process != os.getpid():
-        path = os.environ.get(_SOCKET)
-        if not path:
-            raise ToolError("not_permitted", "this program was not given any tools")
-        connection = socket.socket(socket.AF_UNIX)
-        connection.connect(path)
-        file = connection.makefile("rwb")
-        _local.file, _local.process = file, os.getpid()
-    return file
+def _answer(line: bytes) -> bytes:
+    """What one call is answered. Each has a connection of its own, so that those of several threads and
+    processes run side by side."""
+    path = os.environ.get(_SOCKET)
+    if not path:
+        raise ToolError("not_permitted", "this program was not given any tools")
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(path)
+            connection.sendall(line + b"\n")
+            with connection.makefile("rb") as answers:
+                return answers.readline()
+    except OSError as error:
+        raise ToolError("failed", f"the call was cut off: {error}") from None
 
 
 def call(tool: str, arguments: dict[str, Any]) -> Any:
@@ -87,16 +88,8 @@ def call(tool: str, arguments: dict[str, Any]) -> Any:
         line = json.dumps({"tool": tool, "arguments": given}, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ToolError("invalid_arguments", f"the arguments are no JSON: {error}") from None
-    file = _connection()
-    try:
-        file.write(line.encode() + b"\n")
-        file.flush()
-        answer = file.readline()
-    except OSError as error:
-        _local.file = None
-        raise ToolError("failed", f"the call was cut off: {error}") from None
+    answer = _answer(line.encode())
     if not answer.endswith(b"\n"):
-        _local.file = None
         raise ToolError("failed", "the call was cut off before its answer came")
     said = json.loads(answer)
     if "error" in said:

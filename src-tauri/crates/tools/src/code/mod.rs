@@ -85,9 +85,13 @@ pub fn python_package(specs: &[ToolSpec]) -> Vec<PythonFile> {
             "{}\n\nfrom __future__ import annotations\n\nfrom typing import Any, Literal\n\nfrom ._call import UNSET, call as _call\n",
             literal(&format!("The tools of the server {}.", module.server))
         );
+        let mut functions = Vec::new();
         for (name, spec) in module.tools {
-            text.push_str(&function(&taken.python(name), spec));
+            let name = taken.python(name);
+            text.push_str(&function(&name, spec));
+            functions.push(name);
         }
+        text.push_str(&listed(&functions));
         files.push(PythonFile {
             path: format!("{PACKAGE}/{}.py", module.name),
             text,
@@ -124,7 +128,22 @@ fn front(functions: &[(String, &ToolSpec)], modules: &[Module<'_>]) -> String {
     for (name, spec) in functions {
         text.push_str(&function(name, spec));
     }
+    let functions = functions.iter().map(|(name, _)| name.clone());
+    let modules = modules.iter().map(|module| module.name.clone());
+    let errors = ["ToolError", "ResultFile"].map(str::to_owned);
+    text.push_str(&listed(&Vec::from_iter(
+        functions.chain(modules).chain(errors),
+    )));
     text
+}
+
+/// What a module shows of itself: its tools, and not what it is made with.
+fn listed(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| literal(name)).collect();
+    format!(
+        "\n\n__all__ = [{}]\n\n\ndef __dir__() -> list[str]:\n    return __all__\n",
+        names.join(", ")
+    )
 }
 
 /// One tool as a function.
@@ -146,9 +165,16 @@ fn function(name: &str, spec: &ToolSpec) -> String {
         })
         .collect();
     parameters.sort_by_key(|parameter| !parameter.required);
+    // The only one that must be given needs no name; of several, the order is nobody's promise.
+    let only = parameters.iter().filter(|one| one.required).count() == 1;
     let mut signature = String::new();
-    for parameter in &parameters {
-        let separator = if signature.is_empty() { "*, " } else { ", " };
+    for (place, parameter) in parameters.iter().enumerate() {
+        let separator = match place {
+            0 if only => "",
+            0 => "*, ",
+            1 if only => ", *, ",
+            _ => ", ",
+        };
         let default = if parameter.required { "" } else { " = UNSET" };
         let hint = types::hint(parameter.schema);
         let _ = write!(signature, "{separator}{}: {hint}{default}", parameter.name);

@@ -69,21 +69,21 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Answers each line with what `answer` makes of it, and gives the lines that came.
+/// Answers the line of each connection with what `answer` makes of it, and gives the lines that came.
 fn serve(
     listener: UnixListener,
     calls: usize,
     answer: fn(&Value) -> Value,
 ) -> thread::JoinHandle<Vec<Value>> {
     thread::spawn(move || {
-        let (stream, _) = listener.accept().expect("a program connects");
-        let mut lines = BufReader::new(stream.try_clone().expect("a second handle")).lines();
-        let mut writer = stream;
         let mut seen = Vec::new();
         for _ in 0..calls {
-            let line = lines.next().expect("a call").expect("it is read");
+            let (mut stream, _) = listener.accept().expect("a program connects");
+            let mut line = String::new();
+            let mut reader = BufReader::new(&stream);
+            reader.read_line(&mut line).expect("a call");
             let call: Value = serde_json::from_str(&line).expect("a line of JSON");
-            writeln!(writer, "{}", answer(&call)).expect("it is answered");
+            writeln!(stream, "{}", answer(&call)).expect("it is answered");
             seen.push(call);
         }
         seen
@@ -100,7 +100,7 @@ fn help_tells_each_tool_with_its_arguments_their_types_and_what_it_does() {
         "Searches the web.",
         "a backslash \\ stays one.",
         "query: What to look for: \"exact\" words, or '''any'''.",
-        "*, query: 'str'",
+        "(query: 'str', *, from_",
         "max_results: 'int' = <not given>",
         "from_: 'str | None' = <not given>",
         "sites: 'list[str]' = <not given>",
@@ -110,6 +110,40 @@ fn help_tells_each_tool_with_its_arguments_their_types_and_what_it_does() {
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }
+}
+
+#[test]
+fn a_module_lists_its_tools_and_nothing_that_it_is_made_with() {
+    let folder = tempfile::tempdir().expect("a folder");
+    lay_out(folder.path());
+    let program = "\
+import inspect, typing, tools
+print(dir(tools))
+print(dir(tools.exa))
+for name in dir(tools.exa):
+    print(name, '-', inspect.getdoc(getattr(tools.exa, name)).splitlines()[0])
+print(typing.get_type_hints(tools.exa.search)['sites'])
+from tools import *
+print(list_files.__name__, exa.__name__)
+try:
+    tools.exa.serach
+except AttributeError as error:
+    print(error)
+";
+    let told = said(&python(folder.path(), program, None));
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "['ResultFile', 'ToolError', 'exa', 'list_files']",
+            "['class_', 'search']",
+            "class_ - Classes.",
+            "search - Searches the web.",
+            "list[str]",
+            "list_files tools.exa",
+            "module 'tools.exa' has no attribute 'serach'",
+        ]
+    );
 }
 
 #[test]
@@ -135,7 +169,7 @@ fn a_call_is_a_line_of_json_and_its_answer_comes_as_objects_files_or_errors() {
     let socket = folder.path().join("tools.sock");
     let listener = UnixListener::bind(&socket).expect("a socket");
     fs::write(folder.path().join("long.json"), "[1, 2]").expect("a file");
-    let serving = serve(listener, 3, |call| {
+    let serving = serve(listener, 4, |call| {
         match call["arguments"]["query"].as_str() {
             Some("long") => json!({"file": {"path": "long.json", "bytes": 6, "preview": "[1"}}),
             Some("bad") => {
@@ -157,6 +191,13 @@ try:
     exa.search(query={1, 2})
 except ToolError as error:
     print(error.kind)
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+with ProcessPoolExecutor(1, get_context('fork')) as pool:
+    try:
+        pool.submit(exa.search, 'bad').result()
+    except ToolError as error:
+        print(error.kind, '/', error.message)
 ";
     let told = said(&python(folder.path(), program, Some(&socket)));
     let lines: Vec<&str> = told.lines().collect();
@@ -167,6 +208,7 @@ except ToolError as error:
             "<6 bytes in long.json; read them with .text() or .json()> [1, 2]",
             "not_permitted - not_permitted: a rule says no",
             "invalid_arguments",
+            "not_permitted / a rule says no",
         ]
     );
     let seen = serving.join().expect("it served");
