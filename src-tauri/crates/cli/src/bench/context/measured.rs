@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use longrein_core::run::Run;
-use longrein_protocol::agent::AgentSpec;
 use longrein_protocol::event::{Fragment, Payload};
 use longrein_protocol::view::RunState;
 use longrein_protocol::{BlobHash, Body, Event, RunId};
@@ -16,6 +15,7 @@ use longrein_store::{Store, TreeLock};
 use longrein_testkit::world::SeededChance;
 use serde::Serialize;
 
+use super::Way;
 use super::meter::Sent;
 use super::workload::Workload;
 use super::world::ResearchWorld;
@@ -50,19 +50,19 @@ pub struct Stopped {
     pub why: String,
 }
 
-/// Does the research with this agent in a fresh data folder.
+/// Does the research in this way in a fresh data folder.
 ///
 /// # Errors
 /// When the disk refuses.
 pub async fn research(
     folder: &Path,
-    agent: AgentSpec,
+    way: Way,
     workload: Arc<Workload>,
 ) -> Result<Measured, Failure> {
     let store = Store::open(folder)?;
     store.checkpoint().await?;
     let empty_bytes = store.bytes_on_disk();
-    let (run, sent, stopped) = drive(&store, agent, workload).await?;
+    let (run, sent, stopped) = drive(&store, way, workload).await?;
     store.checkpoint().await?;
     let stored_bytes = store.bytes_on_disk().saturating_sub(empty_bytes);
     let events = events(&store, run).await.map_err(|error| failed(&error))?;
@@ -86,14 +86,14 @@ pub async fn research(
 
 async fn drive(
     store: &Store,
-    agent: AgentSpec,
+    way: Way,
     workload: Arc<Workload>,
 ) -> Result<(RunId, Sent, Option<Stopped>), Failure> {
     let chance = Arc::new(SeededChance::new(1));
     let run = RunId::from_parts(longrein_app::now(), chance.random());
     let lock = TreeLock::acquire(store, run).await;
     let (_lock, fence) = lock.map_err(|error| failed(&error))?;
-    let world = Arc::new(ResearchWorld::new(workload, store, run));
+    let world = Arc::new(ResearchWorld::new(workload, store, run, way.recalls));
     let ports = Ports {
         log: Arc::new(store.clone()),
         clock: Arc::new(BenchClock::default()),
@@ -102,7 +102,7 @@ async fn drive(
     };
     let mut driver = Driver::new(ports, fence, Run::default());
     let begun = driver
-        .record(ResearchWorld::created(agent))
+        .record(ResearchWorld::created(way.agent))
         .and_then(|()| driver.say("Research it.".to_owned()));
     begun.map_err(|error| failed(&error))?;
     driver.drive(false).await.map_err(|error| failed(&error))?;

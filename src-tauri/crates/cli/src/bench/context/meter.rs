@@ -23,8 +23,7 @@ const COMPARED_BYTES: usize = 4_096;
 /// How many facts are looked for in one step.
 const RECALLED_AT_ONCE: usize = 4;
 /// What a summary says where one is asked for.
-const SUMMARY: &str =
-    "Decisions: none.\nFindings: as read.\nFailed attempts: none.\nOpen questions: as planned.";
+const SUMMARY: &str = r#"{"decisions": ["One step after the other."], "findings": [{"text": "What was read is in the log.", "sources": []}], "failed": [], "open": []}"#;
 
 /// What the model was sent.
 #[derive(Clone, Debug, Default)]

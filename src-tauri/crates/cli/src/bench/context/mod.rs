@@ -31,19 +31,36 @@ const NO_LIMIT_TOKENS: u32 = 100_000_000;
 /// Something that keeps the context small, and can be switched off.
 struct Feature {
     name: &'static str,
-    switch_off: fn(&mut AgentSpec),
+    switch_off: fn(&mut Way),
+}
+
+/// A way of doing the research.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// The agent that does it.
+    pub agent: AgentSpec,
+    /// Whether it has the tool that looks back.
+    pub recalls: bool,
 }
 
 /// Everything that can be switched off.
 const FEATURES: &[Feature] = &[
     Feature {
         name: "offloading",
-        switch_off: |agent| agent.context.offload_above_tokens = NO_LIMIT_TOKENS,
+        switch_off: |way| way.agent.context.offload_above_tokens = NO_LIMIT_TOKENS,
     },
     Feature {
         name: "compaction",
         // Without it only a window without end takes the research.
-        switch_off: |agent| agent.model.window_tokens = NO_WINDOW_TOKENS,
+        switch_off: |way| way.agent.model.window_tokens = NO_WINDOW_TOKENS,
+    },
+    Feature {
+        name: "summaries",
+        switch_off: |way| way.agent.context.summaries = false,
+    },
+    Feature {
+        name: "recall",
+        switch_off: |way| way.recalls = false,
     },
 ];
 
@@ -77,6 +94,8 @@ pub struct Line {
     pub stored_bytes: u64,
     /// How often older parts were taken out.
     pub compactions: u32,
+    /// Summaries that were asked for.
+    pub summaries: u32,
     /// Results that were shown by what they are made of.
     pub offloaded: u32,
     /// Facts in the last request.
@@ -120,17 +139,21 @@ fn report(
     for (number, (name, off)) in ways.into_iter().enumerate() {
         status(&name);
         let agent = ResearchWorld::agent(bench.window);
-        let mut agent = agent.map_err(|error| {
+        let agent = agent.map_err(|error| {
             Failure::said(
                 Status::Failed,
                 format!("The bench's agent is none: {error}."),
                 "",
             )
         })?;
+        let mut way = Way {
+            agent,
+            recalls: true,
+        };
         off.iter()
-            .for_each(|feature| (feature.switch_off)(&mut agent));
+            .for_each(|feature| (feature.switch_off)(&mut way));
         let folder = folder.join(number.to_string());
-        let research = measured::research(&folder, agent, workload.clone());
+        let research = measured::research(&folder, way, workload.clone());
         measured.push((name, threads()?.block_on(research)?));
     }
     let naive = measured.last().map_or(0, |(_, naive)| naive.sent.bytes);
@@ -156,6 +179,7 @@ fn line(with: String, measured: &Measured, naive_bytes: u64) -> Line {
         peak_tokens: sent.peak_bytes / BYTES_PER_TOKEN as u64,
         stored_bytes: measured.stored_bytes,
         compactions: measured.compactions,
+        summaries: sent.side_requests,
         offloaded: measured.offloaded,
         in_view: sent.in_view,
         recalled: sent.recalled,
@@ -173,7 +197,7 @@ fn tell(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
     ))?;
     screen.result("")?;
     screen.result(&format!(
-        "{:<20} {:>14} {:>9} {:>10} {:>14} {:>10} {:>12} {:>10} {:>14}",
+        "{:<20} {:>14} {:>9} {:>10} {:>14} {:>10} {:>12} {:>10} {:>10} {:>14}",
         "",
         "tokens sent",
         "of naive",
@@ -181,12 +205,13 @@ fn tell(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
         "peak request",
         "stored",
         "compactions",
+        "summaries",
         "offloaded",
         "view + recall"
     ))?;
     for line in &report.runs {
         screen.result(&format!(
-            "{:<20} {:>14} {:>7.1} % {:>8.1} % {:>14} {:>7.1} MB {:>12} {:>10} {:>14}",
+            "{:<20} {:>14} {:>7.1} % {:>8.1} % {:>14} {:>7.1} MB {:>12} {:>10} {:>10} {:>14}",
             line.with,
             text::count(line.tokens_sent),
             line.of_naive * 100.0,
@@ -194,6 +219,7 @@ fn tell(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
             text::count(line.peak_tokens),
             line.stored_bytes as f64 / 1e6,
             line.compactions,
+            line.summaries,
             line.offloaded,
             format!("{} + {}", line.in_view, line.recalled)
         ))?;
@@ -240,6 +266,20 @@ mod tests {
         assert!(all.peak_tokens < 32_000 && all.of_naive < 0.5, "{all:?}");
         assert_eq!((none.compactions, none.offloaded), (0, 0));
         assert_eq!(none.in_view, long.facts, "the naive one holds everything");
+    }
+
+    #[test]
+    fn every_planted_fact_is_in_view_or_found_again_and_only_so_by_looking_back() {
+        let report = report_of(80);
+        let of = |with: &str| report.runs.iter().find(|line| line.with == with);
+        let all = of("all").expect("there is one");
+        assert_eq!(all.in_view + all.recalled, report.facts, "{all:?}");
+        let blind = of("without recall").expect("there is one");
+        assert_eq!(blind.recalled, 0, "{blind:?}");
+        assert_eq!(blind.in_view, all.in_view, "{blind:?} {all:?}");
+        let bare = of("without summaries").expect("there is one");
+        assert_eq!(bare.in_view + bare.recalled, report.facts, "{bare:?}");
+        assert!(all.summaries > 0 && bare.summaries == 0, "{all:?} {bare:?}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use longrein_protocol::source::SourceMeta;
 use longrein_protocol::tool::{Effect, Reach, Recovery, Repeat};
 use longrein_protocol::wish::Wish;
 use longrein_protocol::{BlobHash, HARNESS_VERSION, RunId, ToolSpec};
+use longrein_runtime::past::RECALL;
 use longrein_runtime::ports::{
     Captured, LiveText, Model, ModelError, NoLiveText, Part, Tool, ToolCall, ToolError, ToolOutput,
     Verifier,
@@ -38,8 +39,8 @@ pub struct ResearchWorld {
 }
 
 impl ResearchWorld {
-    /// A world in which `run` of this store does the research.
-    pub fn new(workload: Arc<Workload>, store: &Store, run: RunId) -> Self {
+    /// A world in which `run` of this store does the research, and may look back where it `recalls`.
+    pub fn new(workload: Arc<Workload>, store: &Store, run: RunId, recalls: bool) -> Self {
         let own = TOOLS.iter().map(|name| {
             let tool: Arc<dyn Tool> = Arc::new(Bringing {
                 spec: spec(name),
@@ -50,7 +51,8 @@ impl ResearchWorld {
             tool
         });
         let built_in = builtin_tools(ToolsConfig::default()).into_iter();
-        let granted = built_in.filter(|tool| ALWAYS_GRANTED.contains(&tool.spec().name.as_str()));
+        let has = |name: &str| ALWAYS_GRANTED.contains(&name) && (recalls || name != RECALL);
+        let granted = built_in.filter(|tool| has(&tool.spec().name));
         let tools = own.chain(granted).collect();
         Self {
             model: Arc::new(Meter::new(workload)),
