@@ -192,6 +192,9 @@ pub struct Runs {
     /// At most so many
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub limit: u32,
+    /// List each run's children beneath it, and not only those that wait for you
+    #[arg(long)]
+    pub children: bool,
 }
 
 /// A command about one run.

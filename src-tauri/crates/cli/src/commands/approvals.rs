@@ -5,7 +5,7 @@ use longrein_protocol::RunId;
 use longrein_protocol::view::{RunLine, RunState};
 
 use crate::ask::words;
-use crate::commands::read;
+use crate::commands::runs;
 use crate::context::Context;
 use crate::failure::{Failure, Status};
 use crate::hold;
@@ -21,7 +21,7 @@ pub async fn list(context: &Context) -> Result<Status, Failure> {
     let app = context.open()?;
     let mut screen = context.screen();
     let mut count = 0;
-    for line in read::newest(&app, RUNS_LIMIT).await? {
+    for line in runs::newest(&app, RUNS_LIMIT).await? {
         if let (true, Ok(run)) = (may_wait(line.state), line.run.parse()) {
             let waits = waits::of(&app, run).await?;
             for ask in &waits.asks {

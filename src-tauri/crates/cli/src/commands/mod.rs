@@ -18,6 +18,7 @@ mod no_key;
 mod read;
 mod resume;
 mod rules;
+mod runs;
 mod skills;
 mod take_up;
 mod wishes;
@@ -59,7 +60,7 @@ pub fn run(context: &Context, command: Command) -> Result<Status, Failure> {
         Command::Drive => driving(take_up::drive(context)),
         Command::Rules(rules) => light(rules::rules(context, rules)),
         Command::Approvals => light(approvals::list(context)),
-        Command::Runs(runs) => light(read::runs(context, runs.limit)),
+        Command::Runs(runs) => light(runs::runs(context, &runs)),
         Command::Show(show) => light(read::show(context, show)),
         Command::Files(files) => light(files::files(context, files)),
         Command::Diff(diff) => light(files::diff(context, diff)),

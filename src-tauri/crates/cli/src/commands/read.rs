@@ -1,9 +1,9 @@
-//! `runs` and `show`: looking at what is recorded. Nothing here acts.
+//! `show`: looking at what is recorded. Nothing here acts.
 
 use longrein_app::{Longrein, RequestView};
 use longrein_core::view::View;
 use longrein_protocol::event::Fragment;
-use longrein_protocol::view::{RunLine, RunState};
+use longrein_protocol::view::RunState;
 use longrein_protocol::{Body, RunId};
 use longrein_runtime::history;
 use serde_json::json;
@@ -17,96 +17,8 @@ use crate::screen::{Screen, Tone};
 use crate::summary::{self, Summary};
 use crate::text;
 
-/// Columns of the list of runs: id, state, agent, time, cost. What is left is the title's.
-const ID_COLUMNS: usize = 26;
-const STATE_COLUMNS: usize = 15;
-const AGENT_COLUMNS: usize = 12;
-const TIME_COLUMNS: usize = 12;
-const COST_COLUMNS: usize = 8;
 /// The columns of an event's number in a run's story.
 const SEQ_COLUMNS: usize = 6;
-/// The columns of a title where no terminal cuts it.
-const TITLE_COLUMNS: usize = 120;
-/// Runs that are read at once.
-const PAGE_RUNS: u32 = 500;
-
-/// `runs`.
-pub async fn runs(context: &Context, limit: u32) -> Result<Status, Failure> {
-    let app = context.open()?;
-    let mut screen = context.screen();
-    let lines = newest(&app, limit).await?;
-    if lines.is_empty() && !screen.is_json() {
-        screen.result("There are no runs yet. Begin with: longrein demo")?;
-    }
-    for line in &lines {
-        if screen.is_json() {
-            screen.json(line)?;
-        } else {
-            tell_line(line, &mut screen)?;
-        }
-    }
-    Ok(Status::Done)
-}
-
-/// The newest runs, page by page.
-///
-/// # Errors
-/// What reading gives.
-pub async fn newest(app: &Longrein, limit: u32) -> Result<Vec<RunLine>, Failure> {
-    let mut lines: Vec<RunLine> = Vec::new();
-    loop {
-        let left = limit.saturating_sub(lines.len() as u32).min(PAGE_RUNS);
-        let before = lines.last().and_then(|line| line.run.parse::<RunId>().ok());
-        let page = if left == 0 {
-            Vec::new()
-        } else {
-            app.runs(left, before).await?
-        };
-        let is_last = page.len() < left as usize || page.is_empty();
-        lines.extend(page);
-        if is_last {
-            return Ok(lines);
-        }
-    }
-}
-
-fn tell_line(line: &RunLine, screen: &mut Screen) -> Result<(), Failure> {
-    let state = text::cell(summary::state_words(line.state), STATE_COLUMNS);
-    let state = screen.result_painted(summary::state_tone(line.state), &state);
-    let when = text::cell(
-        &text::ago(line.updated_at, longrein_app::now()),
-        TIME_COLUMNS,
-    );
-    let agent = text::cell(&text::plain(&line.agent), AGENT_COLUMNS);
-    let cost = match line.cost_micro {
-        _ if line.demo || line.steps == 0 => String::new(),
-        // About so much: by the price, since the provider does not say.
-        Some(micro) if line.cost_estimated => format!("~{}", text::dollars(micro.into())),
-        Some(micro) => text::dollars(micro.into()),
-        None => "unknown".to_owned(),
-    };
-    let cost = text::cell(&cost, COST_COLUMNS);
-    let used = ID_COLUMNS + STATE_COLUMNS + AGENT_COLUMNS + TIME_COLUMNS + COST_COLUMNS + 5;
-    let left = screen.columns_left(used, TITLE_COLUMNS);
-    let title = text::brief(&line.title, TITLE_COLUMNS);
-    let title = text::fit(&title, left);
-    screen.result(&format!(
-        "{} {state} {agent} {} {} {title}",
-        text::cell(&line.run, ID_COLUMNS),
-        screen.result_painted(Tone::Quiet, &when),
-        screen.result_painted(Tone::Quiet, &cost),
-    ))?;
-    let owes = matches!(
-        line.state,
-        RunState::Waiting | RunState::HandedOff | RunState::Interrupted | RunState::Unreadable
-    );
-    if owes && !line.reason.is_empty() {
-        let reason = text::brief(&line.reason, 200);
-        let reason = screen.result_painted(Tone::Quiet, &reason);
-        screen.result(&format!("{} {reason}", " ".repeat(ID_COLUMNS)))?;
-    }
-    Ok(())
-}
 
 /// `show`.
 pub async fn show(context: &Context, show: Show) -> Result<Status, Failure> {
