@@ -19,6 +19,8 @@ pub use lines::{lines_of, rule_words};
 /// What the live line turns through.
 const TURNS: [char; 4] = ['|', '/', '-', '\\'];
 
+/// How much of what goes on stands in the live line, so that there is room for the rest.
+const DOING_LETTERS: usize = 40;
 /// How much of what an action shows stands in the live line.
 const SHOWN_LETTERS: usize = 48;
 
@@ -143,13 +145,18 @@ impl Narrator {
     fn note(&mut self, row: &Row) {
         match &row.content {
             RowContent::Action(action) if action.state == ActionState::Started => {
-                self.doing = lines::title(action);
+                self.doing = text::brief(&lines::title(action), DOING_LETTERS);
+                // What came of it so far: how many helpers are back.
+                if !action.outcome.is_empty() {
+                    let so_far = text::brief(&action.outcome, DOING_LETTERS);
+                    self.doing = format!("{} · {so_far}", self.doing);
+                }
             }
             RowContent::Action(action) if action.state == ActionState::FindingOut => {
                 self.doing = format!("finding out what became of {}", text::plain(&action.tool));
             }
-            RowContent::Side { state, .. } if *state == SideState::Asked => {
-                "asking a judge".clone_into(&mut self.doing);
+            RowContent::Side { text, state, .. } if *state == SideState::Asked => {
+                self.doing.clone_from(text);
             }
             RowContent::Action(_)
             | RowContent::Side { .. }

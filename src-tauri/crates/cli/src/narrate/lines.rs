@@ -1,8 +1,8 @@
 //! A row of the story as lines.
 
 use longrein_protocol::view::{
-    AcceptanceState, ActionRow, ActionState, Listed, Row, RowContent, RuleLine, SaidLine,
-    ServerQuestionLine, ServerQuestionState, SideState,
+    AcceptanceState, ActionRow, ActionState, KnotShape, Listed, Row, RowContent, RuleLine,
+    SaidLine, ServerQuestionLine, ServerQuestionState, SideState,
 };
 
 use super::Line;
@@ -27,6 +27,8 @@ pub fn lines_of(row: &Row) -> Vec<Line> {
         RowContent::Answer { text, .. } if text.is_empty() => Vec::new(),
         RowContent::Answer { text, .. } => one(Tone::Quiet, format!("{step}{}", brief(text))),
         RowContent::Action(action) => action_lines(&step, action),
+        // What begins a new part of the work is no note beside it.
+        RowContent::Notice { text } if is_square(row) => one(Tone::Accent, text::plain(text)),
         RowContent::Notice { text } => notes(&step, text),
         RowContent::Verification { .. } => checked(row),
         RowContent::Acceptance { text, state, said } => acceptance(text, *state, said.as_ref()),
@@ -52,6 +54,11 @@ pub fn lines_of(row: &Row) -> Vec<Line> {
     }
 }
 
+fn is_square(row: &Row) -> bool {
+    let knot = row.knot.as_ref();
+    knot.is_some_and(|knot| knot.shape == KnotShape::Square)
+}
+
 fn brief(words: &str) -> String {
     text::brief(words, WORDS_LIMIT)
 }
@@ -68,8 +75,8 @@ fn compacted(text: &str, details: &[Listed]) -> Vec<Line> {
     let mut lines = vec![Line::new(Tone::Quiet, text::plain(text))];
     lines.extend(details.iter().map(|part| {
         let said = part.lines.join(" · ");
-        let line = format!("  {}: {said}", part.title.to_lowercase());
-        Line::new(Tone::Quiet, text::brief(&line, NOTE_LIMIT))
+        let line = format!("{}: {said}", part.title.to_lowercase());
+        Line::new(Tone::Quiet, format!("  {}", text::brief(&line, NOTE_LIMIT)))
     }));
     lines
 }
@@ -188,7 +195,11 @@ fn side(row: &Row) -> Vec<Line> {
         SideState::Answered => (Tone::Quiet, brief(answer)),
         SideState::Failed => (Tone::Bad, brief(answer)),
     };
-    let text = format!("{} · {} · {answer}{took}", brief(text), text::plain(model));
+    let answer = match answer.is_empty() {
+        true => answer,
+        false => format!(" · {answer}"),
+    };
+    let text = format!("{} · {}{answer}{took}", brief(text), text::plain(model));
     vec![Line::new(tone, text)]
 }
 

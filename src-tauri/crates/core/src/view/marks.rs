@@ -3,7 +3,7 @@
 
 use longrein_protocol::event::{
     AcceptanceRequested, AcceptanceResolved, BudgetRaised, BudgetWarned, Event, PolicyChanged,
-    SideFailed, SideRequested, SideResponded,
+    Purpose, SideFailed, SideRequested, SideResponded,
 };
 use longrein_protocol::gate::{Scope, StandingRule};
 use longrein_protocol::view::{
@@ -150,7 +150,7 @@ impl View {
         requested: &SideRequested,
     ) -> Vec<String> {
         let mut keys = self.side_lost();
-        self.side = Some(key_of(event));
+        self.side = Some((key_of(event), requested.purpose));
         let content = RowContent::Side {
             text: words::purpose(requested.purpose).to_owned(),
             model: requested.model.clone(),
@@ -169,7 +169,10 @@ impl View {
     ) -> Vec<String> {
         let text = content(&responded.text);
         let took = Some(responded.latency_ms);
+        let is_summary = matches!(self.side, Some((_, Purpose::Summary)));
         match responded.unusable.as_str() {
+            // The row of what was left out says what it says.
+            "" if is_summary => self.close_side(SideState::Answered, "", took),
             "" => self.close_side(SideState::Answered, &text, took),
             why => {
                 let text = format!("Not used: {why}.\n{text}");
@@ -189,7 +192,7 @@ impl View {
     }
 
     fn close_side(&mut self, now: SideState, text: &str, took_ms: Option<u32>) -> Vec<String> {
-        let Some(key) = self.side.take() else {
+        let Some((key, _)) = self.side.take() else {
             return Vec::new();
         };
         let Some(row) = self.row_mut(&key) else {

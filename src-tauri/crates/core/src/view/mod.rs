@@ -18,7 +18,7 @@ mod words;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use longrein_protocol::event::{ActionFinished, Digest, Event, Payload};
+use longrein_protocol::event::{ActionFinished, Digest, Event, Payload, Purpose};
 use longrein_protocol::gate::StandingRule;
 use longrein_protocol::view::{ArtifactLine, ReachedLimit, Row, RunState, RunView, ViewChange};
 use longrein_protocol::{ActionId, Body};
@@ -54,7 +54,7 @@ pub struct View {
     /// The row of the question whether the result is accepted, while it waits.
     acceptance: Option<String>,
     /// The row of the request beside the steps that is on its way.
-    side: Option<String>,
+    side: Option<(String, Purpose)>,
     /// The rules beside those of the agent's file, as the last row about them says.
     rules: Vec<StandingRule>,
     /// What the last row about the tools says of them.

@@ -67,7 +67,11 @@ pub fn arguments(tool: &str, arguments: &serde_json::Value) -> String {
     }
     if let Some(tasks) = arguments.get("tasks").and_then(|tasks| tasks.as_array()) {
         let titles = tasks.iter().filter_map(|task| task.get("title")?.as_str());
-        return brief(&titles.collect::<Vec<_>>().join(" · "));
+        let titles = titles.collect::<Vec<_>>().join(" · ");
+        return match tasks.len() {
+            0 | 1 => brief(&titles),
+            count => brief(&format!("{count} tasks: {titles}")),
+        };
     }
     let telling = TELLING
         .iter()
