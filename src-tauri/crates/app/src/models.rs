@@ -194,6 +194,7 @@ impl Models {
     pub(crate) fn facts(&self, name: &str) -> ModelFacts {
         if name == DEMO_MODEL {
             return ModelFacts {
+                window_tokens: Some(longrein_models::demo::WINDOW_TOKENS),
                 price: Some(Price::default()),
                 // It reads texts.
                 takes: Takes {

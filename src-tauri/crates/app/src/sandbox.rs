@@ -24,7 +24,7 @@ pub use cost::{BoxBench, BoxCost};
 use crate::config::SandboxConfig;
 use crate::live::LiveHub;
 use crate::paths::Paths;
-use crate::{Longrein, system};
+use crate::{DEMO_MODEL, Longrein, system};
 
 /// Under which name the making of a box is shown.
 const MAKING: &str = "box";
@@ -92,20 +92,30 @@ impl Sandboxes {
             .entry(root.unwrap_or(id))
             .or_default()
             .insert(id);
+        let off = |error: SandboxError| {
+            tracing::debug!(run = %id, %error, "commands are off");
+            Commands {
+                tools: Vec::new(),
+                off: Some(Off::of(&agent.tools, &error)),
+            }
+        };
+        let spec = spec(run);
+        if is_demo(run) {
+            // It needs no network and works everywhere: nothing is fetched for it, and no engine
+            // stops it.
+            if let Err(error) = self.boxes.is_made(&spec.settings).await {
+                return Ok(off(error));
+            }
+        }
         self.boxes.backing().await.map_err(|error| Unavailable {
             message: crate::error::sentence(&error.to_string()),
             remedy: "Start the engine, or name another one under [sandbox] in config.toml; see: longrein doctor"
                 .to_owned(),
         })?;
-        let spec = spec(run);
         // The making of a box is no action: what it shows has a name of its own.
         let shown = live.action(id, ActionId(MAKING.to_owned()));
         if let Err(error) = self.boxes.ready(&spec, &*shown).await {
-            tracing::debug!(run = %id, %error, "commands are off");
-            return Ok(Commands {
-                tools: Vec::new(),
-                off: Some(Off::of(&agent.tools, &error)),
-            });
+            return Ok(off(error));
         }
         Ok(Commands {
             tools: code_tools(&CodeConfig {
@@ -152,6 +162,12 @@ impl Sandboxes {
         // A panic elsewhere leaves nothing half done in here.
         self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether the demonstration model does a run.
+fn is_demo(run: &Run) -> bool {
+    let created = run.created.as_ref();
+    created.is_some_and(|created| created.model == DEMO_MODEL)
 }
 
 /// How the boxes of a run tree are let go.

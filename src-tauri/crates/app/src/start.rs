@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use longrein_core::agent_file;
 use longrein_core::run::Run;
+use longrein_models::demo;
 use longrein_protocol::agent::{AgentSpec, Budget, Criterion};
 use longrein_protocol::event::{Limits, Payload, Price, RunCreated};
 use longrein_protocol::{HARNESS_VERSION, RunId};
@@ -16,7 +17,7 @@ use longrein_store::file_system::make_private_folder;
 use crate::drivers::Driving;
 use crate::error::{AppError, AppErrorCode, of_lock};
 use crate::system::{SystemChance, now};
-use crate::{Longrein, agents, attachments};
+use crate::{DEMO_MODEL, Longrein, agents, attachments};
 
 /// What a person asks for.
 #[derive(Clone, Debug, Default)]
@@ -101,6 +102,15 @@ impl Longrein {
         let mut agent = agents::resolve(&self.inner.paths.data, &new.agent)?;
         if let Some(model) = &new.model {
             agent.model.use_ = vec![model.clone()];
+        }
+        if agent
+            .model
+            .use_
+            .first()
+            .is_some_and(|model| model == DEMO_MODEL)
+        {
+            let window = &mut agent.model.window_tokens;
+            *window = demo::WINDOW_TOKENS.min(*window);
         }
         if let Some(folders) = &new.library {
             agent.library.folders.clone_from(folders);

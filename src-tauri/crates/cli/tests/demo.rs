@@ -153,12 +153,14 @@ fn in_a_pipe_there_is_a_plain_line_for_each_thing_that_happens() {
     let demo = home.run(&["demo"]);
     assert!(!demo.err.contains(['\r', '\u{1b}']), "{:?}", demo.err);
     assert!(!demo.out.contains(['\r', '\u{1b}']), "{:?}", demo.out);
-    let searched = demo
+    let read = demo
         .err
         .lines()
-        .find(|line| line.contains(" · search_library “"))
+        .find(|line| line.contains(" · read_source S"))
         .unwrap();
-    assert!(searched.starts_with("step 2 · "), "{searched}");
-    assert!(searched.ends_with(" ms"), "{searched}");
+    assert!(read.starts_with("step ") && read.ends_with(" ms"), "{read}");
+    for stage in ["Stage 1 of 4: plan", "Stage 4 of 4: verify"] {
+        assert!(demo.err.lines().any(|line| line == stage), "{demo}");
+    }
     assert!(demo.err.contains("checked · 2 of 2 hold"), "{demo}");
 }

@@ -60,9 +60,35 @@ fn a_run_is_named_by_the_first_letters_of_its_id() {
     let (home, run) = demo();
     let shown = home.run(&["show", &run[..12].to_lowercase()]);
     assert_eq!(shown.status, 0, "{shown}");
-    for part in ["Plan", "Sources", "Checked", "Accepted", "search_library"] {
+    for part in ["Plan", "Sources", "Checked", "Accepted", "delegate 3 tasks"] {
         assert!(shown.out.contains(part), "{part}: {shown}");
     }
+}
+
+#[test]
+fn children_are_listed_beneath_their_parent_where_they_are_asked_for() {
+    let (home, run) = demo();
+    let listed = home.run(&["runs"]);
+    assert_eq!(listed.out.lines().count(), 1, "{listed}");
+    assert!(listed.out.contains(" · 3 children"), "{listed}");
+    assert!(listed.err.contains("runs --children"), "{listed}");
+    let all = home.run(&["runs", "--children", "--limit", "1"]);
+    let lines: Vec<&str> = all.out.lines().collect();
+    assert_eq!(lines.len(), 4, "{all}");
+    assert!(
+        lines[0].starts_with(&run) && !lines[0].contains("children"),
+        "{all}"
+    );
+    assert!(
+        lines[1..].iter().all(|line| line.contains(" └ Look up “")),
+        "{all}"
+    );
+    let json = home.run(&["runs", "--children", "--json"]).json();
+    assert!(
+        json[1..].iter().all(|line| line["parent"] == run.as_str()),
+        "{json:?}"
+    );
+    assert_eq!(home.runs().len(), 1);
 }
 
 #[test]

@@ -28,6 +28,8 @@ mod models;
 mod on_an_engine;
 mod patience;
 mod processes;
+#[cfg(target_os = "linux")]
+mod research;
 mod server_questions;
 mod settling;
 mod skills;

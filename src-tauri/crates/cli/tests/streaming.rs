@@ -129,10 +129,17 @@ fn a_model_named_on_the_command_line_is_used_with_any_agent() {
     ];
     let run = home.run(&[&words[..], &["--library", "notes", "--json"]].concat());
     assert_eq!(run.status, 0, "{run}");
-    let events = run.json();
-    assert_eq!(of_type(&events, "model.requested")[0]["model"], "local/any");
-    assert_eq!(
-        of_type(&events, "model.responded").len(),
-        provider.mock.count()
-    );
+    let mut all = vec![run.json()];
+    all.extend(home.events_of_children(&all[0]));
+    let mut answered = 0;
+    for events in &all {
+        let requested = of_type(events, "model.requested");
+        assert!(
+            requested
+                .iter()
+                .all(|request| request["model"] == "local/any")
+        );
+        answered += of_type(events, "model.responded").len();
+    }
+    assert_eq!(answered, provider.mock.count());
 }

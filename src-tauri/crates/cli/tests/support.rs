@@ -22,6 +22,14 @@ const POLL: Duration = Duration::from_millis(10);
 /// The model of the agents that tests write.
 pub const MODEL: &str = "local/any";
 
+/// An engine that is named and not there.
+pub const NO_ENGINE: &str = "unix:///nowhere/at-all.sock";
+
+/// The lines of a configuration by which boxes are made in this way.
+pub fn sandbox(engine: &str) -> String {
+    format!("\n[sandbox]\nengine = \"{engine}\"\n")
+}
+
 /// Waits until something can be seen.
 pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + LIMIT;
@@ -148,7 +156,7 @@ impl Home {
         Running::start(self.command(words))
     }
 
-    /// The runs of the list, newest first.
+    /// The runs of the list, newest first, without children.
     pub fn runs(&self) -> Vec<Value> {
         // More than any test begins; the command's own default is a screenful.
         let listed = self.run(&["runs", "--json", "--limit", "1000"]);
@@ -168,6 +176,13 @@ impl Home {
         let shown = self.run(&["show", run, "--json"]);
         assert_eq!(shown.status, 0, "{shown}");
         shown.json()
+    }
+
+    /// The events of the children of a run, in the order in which they were begun.
+    pub fn events_of_children(&self, run: &[Value]) -> Vec<Vec<Value>> {
+        let spawned = of_type(run, "child.spawned").into_iter();
+        let children = spawned.map(|spawned| spawned["child"].as_str().unwrap().to_owned());
+        children.map(|child| self.events(&child)).collect()
     }
 
     /// Checks that every chain of this home is whole.

@@ -2,7 +2,7 @@
 
 use longrein_testkit::provider::Setup;
 
-use crate::support::{Home, Outcome, Provider, config};
+use crate::support::{Home, NO_ENGINE, Outcome, Provider, config, sandbox};
 
 /// Checks that a failure is told in few words that name these.
 fn assert_clear(outcome: &Outcome, status: i32, words: &[&str]) {
@@ -263,6 +263,8 @@ fn doctor_tells_of_a_broken_configuration_and_of_the_rest() {
 fn workspaces_are_for_their_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::new();
+    // A box works as somebody else, to whom the folder is opened.
+    home.configure(&sandbox(NO_ENGINE));
     let run = home.run(&["demo"]).run_id();
     let work = home.path().join("data.work");
     for folder in [work.join(run), work] {

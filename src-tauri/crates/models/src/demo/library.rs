@@ -21,6 +21,7 @@ pub const LIBRARY: &[(&str, &[u8])] = &[
     document!("08-what-it-costs.md"),
     document!("09-things-that-went-wrong.txt"),
     document!("10-recommendation.pdf"),
+    document!("11-night-log.txt"),
 ];
 
 /// The question that the demonstration asks of it.

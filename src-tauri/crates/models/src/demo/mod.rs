@@ -5,11 +5,13 @@
 //! made of what the tools returned: with another library it writes another page.
 
 mod library;
+mod long;
 mod page;
 mod rank;
 mod record;
 mod request;
 mod rules;
+mod staged;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -30,8 +32,9 @@ use request::Seen;
 pub const PROVIDER: &str = "demo";
 /// The model's name.
 pub const MODEL: &str = "researcher";
-/// The model's window in tokens.
-pub const WINDOW_TOKENS: u32 = 128_000;
+/// The model's window in tokens: as small as that of a small model, so that it is seen how a run
+/// goes on when the window is full.
+pub const WINDOW_TOKENS: u32 = 19_200;
 
 /// The demonstration model.
 #[derive(Clone, Copy, Debug, Default)]

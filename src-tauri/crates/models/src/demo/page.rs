@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use longrein_protocol::SourceId;
 
 use super::rank::{Quote, Ranking};
-use super::request::Seen;
+use super::request::{Kept, Seen};
 use super::text::{counted, cut_at_word, same_word, words};
 
 const STYLE: &str = include_str!("page.css");
@@ -195,16 +195,32 @@ fn searched(seen: &Seen, ranking: &Ranking) -> String {
     let (passages, quotes) = (seen.passages.len(), ranking.quotes.len());
     let _ = write!(
         aside,
-        "<p>Read: {}. Looked at: {}. Quoted: {}.</p>\n</aside>\n",
+        "<p>Read: {}. Looked at: {}. Quoted: {}.</p>\n{}</aside>\n",
         format_args!(
             "{} of {}",
             counted(passages, "passage"),
             counted(sources.len(), "document")
         ),
         counted(ranking.sentences, "sentence"),
-        counted(quotes, "sentence")
+        counted(quotes, "sentence"),
+        seen.kept.as_ref().map(gone_through).unwrap_or_default()
     );
     aside
+}
+
+/// How the document that is too long to be shown was gone through.
+fn gone_through(kept: &Kept) -> String {
+    let (title, lines) = (plain(&kept.title), counted(kept.lines, "line"));
+    let how = match kept.looked_at {
+        Some(all) => format!(
+            "A program in the box looked at {} and kept {lines} that name the words of the question.",
+            counted(all, "line")
+        ),
+        None => format!(
+            "No program could run here, so its text was searched: {lines} name the words of the question."
+        ),
+    };
+    format!("<p>“{title}” is too long to be read at once. {how}</p>\n")
 }
 
 fn nothing_found(seen: &Seen) -> String {

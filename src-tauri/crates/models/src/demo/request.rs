@@ -4,10 +4,31 @@ use longrein_core::passage::heading_source;
 use longrein_protocol::SourceId;
 use serde_json::Value;
 
+use super::long;
+use super::staged::asked_of_helper;
+
 /// How messages of the harness begin.
 const HARNESS: &str = "[harness]";
+/// What a helper's instructions say.
+const HELPER: &str = "You are a helper in a larger piece of work.";
+/// How the reports of helpers begin.
+const REPORT: &str = "The helpers of the stage report";
+/// How the harness begins to say that the work is not done.
+const OFF: &str = "You stopped, but";
+/// How the harness begins to say what it keeps of what it took out.
+const KEPT: &str = "Older parts of this conversation";
+/// How a tail begins.
+const TAIL: &str = "step ";
+/// How the harness begins to speak of a stage.
+const STAGE: &str = "Stage ";
 /// How the fence around untrusted text begins and ends.
 const FENCES: [&str; 2] = ["<untrusted ", "</untrusted "];
+
+/// What is said of a result that was too long to be shown, and what stands before its name.
+const TOO_LONG: &str = ": too long to be shown whole. ";
+const NAMED: &str = "read_result with \"result\": \"";
+/// What is said of a result that a compaction took out.
+const PRUNED: [&str; 2] = [" bytes; read_result with ", " bytes, kept in the log as "];
 
 /// A request, read.
 #[derive(Default, Debug)]
@@ -24,10 +45,38 @@ pub(crate) struct Seen {
     pub actions: Vec<Action>,
     /// What the harness said since then, without the tail, with the number of actions before it.
     pub notices: Vec<(usize, String)>,
+    /// The tail: what is left, the stage and the plan.
+    pub tail: String,
     /// Passages, each once, in the order in which they came.
     pub passages: Vec<Passage>,
     /// What was searched for.
     pub searches: Vec<String>,
+    /// The stage of the agent's path, where it has one.
+    pub stage: Option<String>,
+    /// Whether it does a part of somebody else's work.
+    pub is_helper: bool,
+    /// What was kept of a document that is too long to be shown.
+    pub kept: Option<Kept>,
+}
+
+/// The lines that were kept of a document that is too long to be shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Kept {
+    /// The document's title.
+    pub title: String,
+    /// How many lines were kept.
+    pub lines: usize,
+    /// How many lines a program looked at; `None` where it was no program.
+    pub looked_at: Option<usize>,
+}
+
+/// What stands in the place of a result that was too long.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Preview {
+    /// How the result is named to `read_result`.
+    pub name: String,
+    /// The file that holds it whole.
+    pub file: Option<String>,
 }
 
 /// An action and what came of it.
@@ -49,6 +98,35 @@ impl Action {
                 .is_some_and(|start| start.eq_ignore_ascii_case("error"))
         })
     }
+
+    /// What stands in the place of its result, where that was too long to be shown.
+    pub fn preview(&self) -> Option<Preview> {
+        let result = self.result.as_deref()?;
+        let line = result.lines().find(is_no_fence)?;
+        let (_, told) = line.split_once(TOO_LONG)?;
+        let (before, named) = told.split_once(NAMED)?;
+        Some(Preview {
+            name: named.split('"').next()?.to_owned(),
+            file: before
+                .split_once(" holds it, and ")
+                .map(|(file, _)| file.to_owned()),
+        })
+    }
+
+    /// Whether a compaction took its result out.
+    pub fn is_pruned(&self) -> bool {
+        let first = self
+            .result
+            .as_deref()
+            .and_then(|result| result.lines().find(is_no_fence));
+        first.is_some_and(|line| {
+            line.starts_with('[') && PRUNED.iter().any(|mark| line.contains(mark))
+        })
+    }
+}
+
+fn is_no_fence(line: &&str) -> bool {
+    !FENCES.iter().any(|fence| line.starts_with(fence))
 }
 
 /// Words of a source.
@@ -74,16 +152,15 @@ impl Seen {
         for message in body["messages"].as_array().into_iter().flatten() {
             seen.take(message);
         }
-        // The last message of the harness is the tail, which says how much is left.
-        let last = body["messages"]
-            .as_array()
-            .and_then(|messages| messages.last());
-        if last
-            .and_then(|last| last["content"].as_str())
-            .is_some_and(|text| text.starts_with(HARNESS))
-        {
-            seen.notices.pop();
+        // What the harness says last may be the tail, which says how much is left.
+        let last = seen.notices.last();
+        if last.is_some_and(|(_, last)| last.starts_with(TAIL)) {
+            seen.tail = seen.notices.pop().map(|(_, tail)| tail).unwrap_or_default();
         }
+        if seen.is_helper {
+            seen.asked = asked_of_helper(&seen.asked).to_owned();
+        }
+        long::keep_lines(&mut seen);
         seen
     }
 
@@ -91,9 +168,11 @@ impl Seen {
         let text = message["content"].as_str().unwrap_or_default();
         match message["role"].as_str().unwrap_or_default() {
             "user" => match text.strip_prefix(HARNESS) {
-                Some(notice) => self
-                    .notices
-                    .push((self.actions.len(), notice.trim().to_owned())),
+                Some(notice) => {
+                    self.enter(notice);
+                    self.notices
+                        .push((self.actions.len(), notice.trim().to_owned()));
+                }
                 None => self.ask(text.trim()),
             },
             "assistant" => {
@@ -102,8 +181,26 @@ impl Seen {
                     self.act(call);
                 }
             }
+            "system" => self.is_helper = text.contains(HELPER),
             "tool" => self.learn(message["tool_call_id"].as_str().unwrap_or_default(), text),
             _ => {}
+        }
+    }
+
+    /// What the harness says of the stage: `Stage 2 of 4: research.` in a line of its own, or
+    /// `stage 2 of 4, research` in a tail.
+    fn enter(&mut self, notice: &str) {
+        let notice = notice.trim();
+        if notice.starts_with(REPORT) {
+            return;
+        }
+        let own = notice.lines().filter_map(|line| line.strip_prefix(STAGE));
+        let in_tail = notice.lines().take(1);
+        let in_tail = in_tail.filter_map(|line| Some(line.split_once("; stage ")?.1));
+        let named = own.filter_map(|told| name_of_stage(told, ": "));
+        let named = named.chain(in_tail.filter_map(|told| name_of_stage(told, ", ")));
+        if let Some(name) = named.last() {
+            self.stage = Some(name.to_owned());
         }
     }
 
@@ -128,6 +225,9 @@ impl Seen {
         {
             self.searches.push(query.to_owned());
         }
+        if tool == "update_plan" {
+            self.plan_searches(&arguments);
+        }
         self.actions.push(Action {
             tool,
             arguments,
@@ -136,18 +236,83 @@ impl Seen {
         });
     }
 
+    /// The parts of a plan that helpers look up.
+    fn plan_searches(&mut self, plan: &Value) {
+        for item in plan["items"].as_array().into_iter().flatten() {
+            let text = item["text"].as_str().unwrap_or_default();
+            let query = asked_of_helper(text);
+            if query != text && !self.searches.iter().any(|search| search == query) {
+                self.searches.push(query.to_owned());
+            }
+        }
+    }
+
     fn learn(&mut self, id: &str, result: &str) {
         let Some(action) = self.actions.iter_mut().rev().find(|action| action.id == id) else {
             return;
         };
         action.result = Some(result.to_owned());
-        if matches!(action.tool.as_str(), "search_library" | "read_source") && !action.failed() {
+        let brings = matches!(action.tool.as_str(), "search_library" | "read_source");
+        // The beginning of a long result breaks off anywhere.
+        if brings && !action.failed() && action.preview().is_none() {
             for passage in passages(result) {
                 if !self.passages.contains(&passage) {
                     self.passages.push(passage);
                 }
             }
         }
+    }
+
+    /// Whether the work was not accepted after so many actions.
+    pub fn is_sent_back(&self, after: usize) -> bool {
+        let refused = |action: &Action| action.tool == "finish" && action.failed();
+        let told = |(place, notice): &(usize, String)| *place > after && notice.starts_with(OFF);
+        self.actions.iter().skip(after).any(refused) || self.notices.iter().any(told)
+    }
+
+    /// What the harness says is not done, or does not hold.
+    pub fn objections(&self) -> impl Iterator<Item = &str> {
+        let notices = self.notices.iter().map(|(_, notice)| notice.as_str());
+        notices.filter(|notice| notice.starts_with(OFF))
+    }
+
+    /// The plan as the harness tells it, once the model's own words made room: the texts of its items.
+    pub fn plan_told(&self) -> Vec<String> {
+        const STATES: [&str; 4] = ["open: ", "doing: ", "done: ", "dropped: "];
+        let kept = self.notices.iter().map(|(_, notice)| notice.as_str());
+        let kept = kept.filter(|notice| notice.starts_with(KEPT));
+        let items = |notice: &str| {
+            let lines = notice.lines().filter_map(|line| line.strip_prefix("- "));
+            let texts = lines.filter_map(|item| {
+                let mut states = STATES.iter();
+                states.find_map(|state| item.strip_prefix(state).map(str::to_owned))
+            });
+            texts.collect::<Vec<String>>()
+        };
+        // The tail is the latest, where it tells of the plan.
+        let mut told = kept
+            .chain([self.tail.as_str()])
+            .map(items)
+            .filter(|items| !items.is_empty());
+        told.next_back().unwrap_or_default()
+    }
+
+    /// What helpers reported.
+    pub fn reports(&self) -> impl Iterator<Item = &str> {
+        let notices = self.notices.iter().map(|(_, notice)| notice.as_str());
+        notices.filter(|notice| notice.starts_with(REPORT))
+    }
+
+    /// The passage in which a quote stands.
+    pub fn passage_of(&self, source: SourceId, quote: &str) -> Option<&Passage> {
+        self.passages.iter().find(|passage| {
+            let text = passage
+                .text
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ");
+            passage.source == source && text.contains(quote)
+        })
     }
 
     /// Whether the model is given a tool.
@@ -224,6 +389,14 @@ fn headed(source: SourceId, line: &str) -> Passage {
         range,
         text: String::new(),
     }
+}
+
+/// The name in `2 of 4: research.`
+fn name_of_stage<'t>(told: &'t str, mark: &str) -> Option<&'t str> {
+    let (place, name) = told.split_once(mark)?;
+    let is_place = place.split(" of ").all(|part| part.parse::<u32>().is_ok());
+    let name = name.split(['.', '\n']).next()?;
+    is_place.then_some(name)
 }
 
 /// Where the bracket begins that ends a text; brackets inside it belong to it.

@@ -1,17 +1,24 @@
 //! What the demonstration model does next: plan, search, read on, write, publish, finish; and
 //! what it does when something was refused.
 
+use longrein_core::evidence::{Found, tokens};
+use longrein_protocol::SourceId;
 use longrein_protocol::source::{PlanItem, PlanState};
 use longrein_runtime::ports::ReplyBlock;
 use serde_json::{Value, json};
 
+use super::long;
 use super::page::page;
 use super::rank::{Ranking, rank};
 use super::request::{Action, Seen};
+use super::staged;
 use super::text::{counted, cut_at_word, terms, words};
 
 /// The page's path.
 const PAGE: &str = "index.html";
+/// The stages of the research agent in which there is no page to write.
+const PLANNING: &str = "plan";
+const VERIFYING: &str = "verify";
 /// How often the page is written, repairs included.
 const WRITES: usize = 4;
 /// How often searching is tried when every search fails.
@@ -44,14 +51,14 @@ pub(crate) struct Move {
 }
 
 impl Move {
-    fn new(words: impl Into<String>) -> Self {
+    pub(super) fn new(words: impl Into<String>) -> Self {
         Self {
             words: words.into(),
             calls: Vec::new(),
         }
     }
 
-    fn call(mut self, seen: &Seen, tool: &'static str, arguments: Value) -> Self {
+    pub(super) fn call(mut self, seen: &Seen, tool: &'static str, arguments: Value) -> Self {
         if seen.has(tool) {
             self.calls.push((tool, arguments));
         }
@@ -79,32 +86,71 @@ impl Move {
 
 /// Decides the next reply.
 pub(crate) fn decide(seen: &Seen) -> Move {
-    if seen.has("update_plan") && seen.count("update_plan") == 0 {
-        return Move::new(
-            "I am the demonstration model: a set of rules, no AI. I will search the library for the words of your \
-             question, quote the sentences that answer it best, and put them on one page with their sources.",
-        )
-        .call(seen, "update_plan", plan(0, &[]));
+    if seen.stage.as_deref() == Some(PLANNING) {
+        return staged::plan(seen);
     }
-    if seen.has("search_library") && must_search(seen) {
-        return search(seen);
+    if let Some(written) = seen.last("write_file") {
+        return after_writing(seen, &ranking(seen), written);
     }
-    let ranking = rank(&seen.asked, &seen.passages, &|quote| {
+    if is_verifying(seen) {
+        // The page was written, and made room since.
+        return finish(seen, false);
+    }
+    let ranking = ranking(seen);
+    if let Some(next) = gather(seen, &ranking) {
+        return next;
+    }
+    if seen.is_helper {
+        return staged::report(seen, &ranking);
+    }
+    match seen.has("write_file") {
+        true => write(seen, &ranking, first_words(&ranking)),
+        false => without_page(seen, &ranking),
+    }
+}
+
+fn ranking(seen: &Seen) -> Ranking {
+    rank(&seen.asked, &seen.passages, &|quote| {
         is_objected(quote, seen)
-    });
-    if seen.has("read_source") && seen.count("read_source") == 0 && seen.count("write_file") == 0 {
-        let places = places_to_read(seen, &ranking);
-        if !places.is_empty() {
-            return read_on(seen, places);
-        }
+    })
+}
+
+/// What is to be found out before there is anything to write; `None` once enough was.
+fn gather(seen: &Seen, ranking: &Ranking) -> Option<Move> {
+    // Where what the helpers reported made room, what was read of it counts.
+    let is_read = seen.stage.is_some() && !is_new(seen) && !seen.passages.is_empty();
+    let was_searched = is_read || seen.reports().next().is_some();
+    let next = staged::read_reported(seen)
+        .or_else(|| was_searched.then(|| long::next(seen))?)
+        .or_else(|| long::read_again(seen));
+    if next.is_some() {
+        return next;
     }
-    if !seen.has("write_file") {
-        return without_page(seen, &ranking);
+    let plans = seen.stage.is_none() && !seen.is_helper;
+    if plans && seen.has("update_plan") && seen.count("update_plan") == 0 {
+        let words = "I am the demonstration model: a set of rules, no AI. I will search the library for the words of \
+                     your question, quote the sentences that answer it best, and put them on one page with their \
+                     sources.";
+        return Some(Move::new(words).call(seen, "update_plan", plan(0, &[])));
     }
-    match seen.last("write_file") {
-        None => write(seen, &ranking, first_words(&ranking)),
-        Some(written) => after_writing(seen, &ranking, written),
+    if seen.has("search_library") && !was_searched && must_search(seen) {
+        return Some(search(seen));
     }
+    if seen.has("read_source") && seen.count("read_source") == 0 {
+        let places = places_to_read(seen, ranking);
+        return (!places.is_empty()).then(|| read_on(seen, places));
+    }
+    None
+}
+
+/// Whether the page of a question that was asked once is there and is being checked.
+fn is_verifying(seen: &Seen) -> bool {
+    seen.stage.as_deref() == Some(VERIFYING) && !is_new(seen) && !seen.is_sent_back(0)
+}
+
+/// Whether the person has said more since the question.
+fn is_new(seen: &Seen) -> bool {
+    seen.asked != seen.question
 }
 
 fn must_search(seen: &Seen) -> bool {
@@ -120,7 +166,7 @@ fn must_search(seen: &Seen) -> bool {
 }
 
 /// The whole question, then its terms in parts: a long question hides its rarer words.
-fn queries(asked: &str) -> Vec<String> {
+pub(super) fn queries(asked: &str) -> Vec<String> {
     let whole = asked.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut queries = vec![cut_at_word(&whole, QUERY_LIMIT).to_owned()];
     let mut terms = terms(asked);
@@ -171,18 +217,8 @@ fn places_to_read(seen: &Seen, ranking: &Ranking) -> Vec<Value> {
         if places.len() == READ_ON || places.iter().any(|(known, _)| *known == source) {
             continue;
         }
-        let of_quote = |passage: &&super::request::Passage| {
-            let text = passage
-                .text
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ");
-            passage.source == quote.source && text.contains(&quote.words)
-        };
         if let Some((start, end)) = seen
-            .passages
-            .iter()
-            .find(of_quote)
+            .passage_of(quote.source, &quote.words)
             .and_then(|passage| passage.range)
         {
             let arguments =
@@ -204,7 +240,7 @@ fn read_on(seen: &Seen, places: Vec<Value>) -> Move {
         searches(seen)
     );
     let found = counted(seen.passages.len(), "passage");
-    let next = Move::new(words).call(seen, "update_plan", plan(1, &[&found]));
+    let next = planned(seen, Move::new(words), plan(1, &[&found]));
     places
         .into_iter()
         .fold(next, |next, place| next.call(seen, "read_source", place))
@@ -238,13 +274,19 @@ fn documents(ranking: &Ranking) -> usize {
 fn write(seen: &Seen, ranking: &Ranking, words: String) -> Move {
     let found = counted(seen.passages.len(), "passage");
     let chosen = counted(ranking.quotes.len(), "quote");
-    Move::new(words)
-        .call(seen, "update_plan", plan(3, &[&found, "", &chosen]))
-        .call(
-            seen,
-            "write_file",
-            json!({"path": PAGE, "content": page(seen, ranking)}),
-        )
+    planned(seen, Move::new(words), plan(3, &[&found, "", &chosen])).call(
+        seen,
+        "write_file",
+        json!({"path": PAGE, "content": page(seen, ranking)}),
+    )
+}
+
+/// With the plan brought up to date, where the model made it for itself.
+fn planned(seen: &Seen, next: Move, plan: Value) -> Move {
+    match seen.stage.is_none() && !seen.is_helper {
+        true => next.call(seen, "update_plan", plan),
+        false => next,
+    }
 }
 
 /// The page is written: publish it, finish, or mend what was refused.
@@ -271,9 +313,10 @@ fn after_writing(seen: &Seen, ranking: &Ranking, written: usize) -> Move {
     }
     let unpublished =
         last("publish_artifact").is_some_and(|position| seen.actions[position].failed());
-    let unfinished =
-        last("finish").is_some() || seen.notices.iter().any(|(after, _)| *after > written);
-    if (unpublished || unfinished) && may_write {
+    if (unpublished || seen.is_sent_back(written)) && may_write {
+        if let Some(next) = long::read_again(seen) {
+            return next;
+        }
         let before = seen.actions[written].arguments["content"]
             .as_str()
             .unwrap_or_default();
@@ -283,7 +326,7 @@ fn after_writing(seen: &Seen, ranking: &Ranking, written: usize) -> Move {
             return write(seen, ranking, words.to_owned());
         }
     }
-    finish(seen, ranking, unpublished)
+    finish(seen, unpublished)
 }
 
 fn title(seen: &Seen) -> String {
@@ -295,18 +338,22 @@ fn title(seen: &Seen) -> String {
     cut_at_word(&line, 120).to_owned()
 }
 
-fn finish(seen: &Seen, ranking: &Ranking, unpublished: bool) -> Move {
-    let summary = match ranking.quotes.len() {
-        0 => format!(
+fn finish(seen: &Seen, unpublished: bool) -> Move {
+    let summary = match on_page(seen) {
+        None => format!(
+            "{PAGE} answers “{}”. The demonstration model (rules, no AI) wrote it.",
+            title(seen)
+        ),
+        Some((0, _)) => format!(
             "Nothing in the library speaks of “{}”. {PAGE} says so and what was searched.",
             title(seen)
         ),
-        count => format!(
+        Some((count, documents)) => format!(
             "{PAGE} answers “{}” with {} of {}, each with its source. \
              The demonstration model (rules, no AI) wrote it.",
             title(seen),
             counted(count, "quote"),
-            counted(documents(ranking), "document")
+            counted(documents, "document")
         ),
     };
     let summary = if unpublished {
@@ -315,14 +362,37 @@ fn finish(seen: &Seen, ranking: &Ranking, unpublished: bool) -> Move {
         summary
     };
     let found = counted(seen.passages.len(), "passage");
-    let chosen = counted(ranking.quotes.len(), "quote");
-    Move::new(summary.clone())
-        .call(
+    let chosen = counted(on_page(seen).map_or(0, |(quotes, _)| quotes), "quote");
+    let end = Move::new(summary.clone());
+    let end = match seen.stage.as_deref() {
+        None => planned(
             seen,
-            "update_plan",
+            end,
             plan(PLAN.len(), &[&found, "", &chosen, PAGE, PAGE]),
-        )
-        .call(seen, "finish", json!({"summary": summary}))
+        ),
+        Some(VERIFYING) => match staged::closed_plan(seen, PAGE) {
+            Some(plan) => end.call(seen, "update_plan", plan),
+            None => end,
+        },
+        Some(_) => end,
+    };
+    end.call(seen, "finish", json!({"summary": summary}))
+}
+
+/// How many quotes of how many documents stand on the page as it was last written: what they were
+/// chosen from may have made room since.
+fn on_page(seen: &Seen) -> Option<(usize, usize)> {
+    let written = &seen.actions[seen.last("write_file")?];
+    let page = written.arguments["content"].as_str()?;
+    let cited = tokens(page).into_iter().filter_map(|found| match found {
+        Found::Token(token) => Some(token.cited),
+        _ => None,
+    });
+    let sources: Vec<SourceId> = cited.flatten().map(|cited| cited.source).collect();
+    let mut documents = sources.clone();
+    documents.sort_unstable();
+    documents.dedup();
+    Some((sources.len(), documents.len()))
 }
 
 fn give_up(seen: &Seen, failed: &Action) -> Move {
@@ -376,8 +446,7 @@ fn is_objected(quote: &str, seen: &Seen) -> bool {
             action.failed() && matches!(action.tool.as_str(), "publish_artifact" | "finish")
         })
         .filter_map(|action| action.result.as_deref());
-    let notices = seen.notices.iter().map(|(_, notice)| notice.as_str());
     refused
-        .chain(notices)
+        .chain(seen.objections())
         .any(|objection| letters(objection).contains(&wanted))
 }

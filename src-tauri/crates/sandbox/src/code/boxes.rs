@@ -203,6 +203,26 @@ impl Boxes {
         }
     }
 
+    /// Whether a box can be had without anything being built or fetched first.
+    ///
+    /// # Errors
+    /// When it can't: why, and what would make the image.
+    pub async fn is_made(&self, settings: &SandboxSettings) -> Result<(), SandboxError> {
+        let Backing::Engine(engine) = self.backing().await? else {
+            return Ok(());
+        };
+        let source = self.source(settings.image.as_ref());
+        match image::is_there(&engine, &source).await? {
+            true => Ok(()),
+            false => Err(SandboxError::Unusable {
+                why: format!(
+                    "{} has no image for it yet; the first run of an agent with commands makes it",
+                    engine.kind.name()
+                ),
+            }),
+        }
+    }
+
     /// Makes a box without an engine as a run would have it, and runs a command in it; once, where
     /// it holds.
     ///
