@@ -28,6 +28,7 @@ mod sandbox;
 pub mod skills;
 mod start;
 mod system;
+mod telling;
 mod world;
 
 use std::path::{Path, PathBuf};
@@ -51,6 +52,7 @@ pub use recovery::{Recovered, Recovery};
 pub use sandbox::{BoxBench, BoxCost};
 pub use start::NewRun;
 pub use system::{keep_what_was_handed_over, now};
+pub use telling::{Form, Told};
 pub use world::DEMO_MODEL;
 
 /// How an installation is opened.

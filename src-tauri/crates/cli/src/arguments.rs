@@ -322,11 +322,12 @@ pub struct LogCheck {
 /// `export`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The file has one event per line, with the contents that it refers to, so that it stands alone.")]
+Ending with .jsonl, the file has one event per line, with the contents that it refers to, so that it stands alone.
+With .html it is one page for people, which asks nothing of any network; with .md it is Markdown.")]
 pub struct Export {
     /// The run's id, or its first letters
     pub run: String,
-    /// The file; its ending says the format: .jsonl
+    /// The file; its ending says the format: .jsonl, .html or .md
     #[arg(long, value_name = "FILE")]
     pub to: PathBuf,
 }

@@ -141,11 +141,32 @@ fn is_left_over(entry: &std::io::Result<fs::DirEntry>) -> bool {
 #[test]
 fn formats_that_are_not_built_yet_are_refused_by_name() {
     let (home, run) = demo();
-    for format in ["html", "md", "otlp.json", "longrein"] {
+    for format in ["otlp.json", "longrein"] {
         let refused = home.run(&["export", &run, "--to", &format!("out.{format}")]);
         assert_eq!(refused.status, 2, "{refused}");
         assert!(refused.err.contains("not built yet"), "{refused}");
     }
+}
+
+#[test]
+fn a_run_is_told_as_a_page_and_as_markdown_with_every_step_and_no_network() {
+    let (home, run) = demo();
+    let told = |ending: &str| {
+        let file = home.path().join(format!("told.{ending}"));
+        let done = home.run(&["export", &run, "--to", file.to_str().unwrap()]);
+        assert_eq!(done.status, 0, "{done}");
+        fs::read_to_string(file).unwrap()
+    };
+    let (page, text) = (told("html"), told("md"));
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(!page.contains("src=\"http"), "nothing is fetched");
+    let shown = home.run(&["show", &run]);
+    for tool in ["search_library", "write_file", "publish_artifact", "finish"] {
+        assert!(shown.out.contains(tool), "{tool}: {shown}");
+        assert!(page.contains(tool) && text.contains(tool), "{tool}");
+    }
+    assert!(page.contains(&run) && text.contains(&run));
+    assert!(page.contains("\"exact\":true"), "its requests are in it");
 }
 
 #[test]

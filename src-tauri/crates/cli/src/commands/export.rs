@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use longrein_app::Longrein;
+use longrein_app::{Form, Longrein};
 use longrein_protocol::RunId;
 use longrein_trace::{ExportError, Exported};
 use serde_json::json;
@@ -15,13 +15,24 @@ use crate::failure::{Failure, Status};
 use crate::text;
 
 /// Formats that have a name but no writer.
-const NOT_BUILT_YET: &[&str] = &["html", "longrein", "otlp.json", "md"];
+const NOT_BUILT_YET: &[&str] = &["longrein", "otlp.json"];
+
+/// What a run is written as.
+enum Format {
+    /// All of its log.
+    Lines,
+    /// What people read.
+    Told(Form),
+}
 
 /// `export`.
 pub async fn run(context: &Context, export: Export) -> Result<Status, Failure> {
-    check_format(&export.to)?;
+    let format = format_of(&export.to)?;
     let app = context.open()?;
     let run = app.find_run(&export.run).await?;
+    if let Format::Told(form) = format {
+        return tell(context, &app, (run, form), &export.to).await;
+    }
     let exported = write(&app, run, &export.to).await?;
     let mut screen = context.screen();
     if screen.is_json() {
@@ -51,14 +62,20 @@ pub async fn run(context: &Context, export: Export) -> Result<Status, Failure> {
     is_whole(&exported)
 }
 
-fn check_format(file: &Path) -> Result<(), Failure> {
+fn format_of(file: &Path) -> Result<Format, Failure> {
     let name = file
         .file_name()
         .unwrap_or_default()
         .to_string_lossy()
         .to_lowercase();
-    if name.ends_with(".jsonl") {
-        return Ok(());
+    for (ending, format) in [
+        (".jsonl", Format::Lines),
+        (".html", Format::Told(Form::Page)),
+        (".md", Format::Told(Form::Markdown)),
+    ] {
+        if name.ends_with(ending) {
+            return Ok(format);
+        }
     }
     let asked = NOT_BUILT_YET
         .iter()
@@ -66,13 +83,45 @@ fn check_format(file: &Path) -> Result<(), Failure> {
     Err(match asked {
         Some(format) => Failure::usage(
             format!("Export to .{format} is not built yet."),
-            "Export to a file that ends with .jsonl.",
+            "Export to a file that ends with .jsonl, .html or .md.",
         ),
         None => Failure::usage(
             format!("“{}” does not say a format.", text::plain(&name)),
-            "Name a file that ends with .jsonl.",
+            "Name a file that ends with .jsonl, .html or .md.",
         ),
     })
+}
+
+/// Writes a run for people.
+async fn tell(
+    context: &Context,
+    app: &Longrein,
+    (run, form): (RunId, Form),
+    to: &Path,
+) -> Result<Status, Failure> {
+    let told = app.tell(run, form).await?;
+    let beside = beside(to);
+    let written = fs::write(&beside, &told.text).and_then(|()| fs::rename(&beside, to));
+    if let Err(error) = written {
+        // What is left half written has no name that anybody looks for.
+        let _ = fs::remove_file(&beside);
+        return Err(refused(to, &error));
+    }
+    let mut screen = context.screen();
+    let (bytes, masked) = (told.text.len(), told.masked);
+    if screen.is_json() {
+        screen.json(&json!({"run": run, "to": to, "bytes": bytes, "masked": u32::from(masked)}))?;
+        return Ok(Status::Done);
+    }
+    let bytes = text::counted(u32::try_from(bytes).unwrap_or(u32::MAX), "byte");
+    let to = text::plain(&to.display().to_string());
+    screen.result(&format!("{bytes} in {to}"))?;
+    if masked {
+        screen.result(
+            "Secrets were masked in it; in the log they still stand, from before they were known.",
+        )?;
+    }
+    Ok(Status::Done)
 }
 
 /// Writes beside the file and renames, so that a file of this name is whole or not there.
