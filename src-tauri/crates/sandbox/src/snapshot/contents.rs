@@ -28,6 +28,14 @@ impl Hash {
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
+
+    /// Of what a reader gives, to its end or to beyond the limit; and its length.
+    pub(super) fn read(from: &mut dyn Read, limit_bytes: u64) -> io::Result<(Self, u64)> {
+        let mut hasher = blake3::Hasher::new();
+        let mut from = from.take(limit_bytes.saturating_add(1));
+        hasher.update_reader(&mut from)?;
+        Ok((Self(*hasher.finalize().as_bytes()), hasher.count()))
+    }
 }
 
 impl fmt::Display for Hash {

@@ -1,7 +1,7 @@
 //! Reads a workspace.
 
 use std::collections::HashSet;
-use std::io;
+use std::io::{self, Seek as _, SeekFrom};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -198,7 +198,7 @@ impl Taking<'_> {
             return Ok(Ok(()));
         }
         for _ in 0..TRIES {
-            match self.read(folder, name)? {
+            match self.read(folder, name, path)? {
                 Ok(Some(entry)) => {
                     self.bytes += entry.bytes();
                     self.manifest.entries.insert(path.to_owned(), entry);
@@ -232,8 +232,31 @@ impl Taking<'_> {
         (is_same && self.kept.contains(hash)).then(|| entry.clone())
     }
 
+    /// Hash and length of a file that is as long as it was, where that is what it held: then it is
+    /// kept already, and nothing is written.
+    fn still(
+        &self,
+        path: &str,
+        metadata: &Metadata,
+        file: &mut File,
+    ) -> io::Result<Option<(Hash, u64)>> {
+        let before = self.before.and_then(|before| before.entries.get(path));
+        let Some(Entry::File { hash, bytes, .. }) = before else {
+            return Ok(None);
+        };
+        if *bytes != metadata.len() || !self.kept.contains(hash) {
+            return Ok(None);
+        }
+        let read = Hash::read(file, self.rules.limits.file_bytes)?;
+        if read == (*hash, *bytes) {
+            return Ok(Some(read));
+        }
+        file.seek(SeekFrom::Start(0))?;
+        Ok(None)
+    }
+
     /// Reads a file and keeps its content; `Ok(None)` when it changed meanwhile.
-    fn read(&self, folder: &Dir, name: &str) -> io::Result<Result<Option<Entry>, Why>> {
+    fn read(&self, folder: &Dir, name: &str, path: &str) -> io::Result<Result<Option<Entry>, Why>> {
         let Ok(mut file) = open(folder, name) else {
             return Ok(Err(Why::Unreadable));
         };
@@ -243,7 +266,10 @@ impl Taking<'_> {
             return Ok(Err(Why::Special));
         }
         let limit = self.rules.limits.file_bytes;
-        let (hash, bytes) = self.contents.keep(&mut file, limit)?;
+        let (hash, bytes) = match self.still(path, &begun, &mut file)? {
+            Some(kept) => kept,
+            None => self.contents.keep(&mut file, limit)?,
+        };
         if bytes > limit {
             return Ok(Err(Why::TooLarge));
         }
