@@ -32,6 +32,9 @@ const PLACES = {
   answered: RUN,
   'handed-off': RUN,
   interrupted: RUN,
+  compare: '#/compare/01JE7/01JE8',
+  'compare-same': '#/compare/01JE7/01JE8',
+  'compare-failing': '#/compare/01JE7/01JE8',
   replay: `${RUN}/replay/38`,
   'replay-huge': `${RUN}/replay/7000`,
   'replay-failing': `${RUN}/replay/40`,
@@ -58,7 +61,7 @@ for (const theme of ['light', 'dark']) {
   for (const [scene, hash] of Object.entries(PLACES)) {
     suite[`nothing bars a person from the scene ${scene}, and it looks as it should, ${theme}`] = async (world) => {
       const { page, faults } = await openScene(world.context, world.address, scene, { hash, theme });
-      await page.locator('main:visible, [data-testid=run-problem], [data-testid=replay]').first().waitFor();
+      await page.locator('main:visible, [data-testid=run-problem], [data-testid=replay], [data-testid=compare]').first().waitFor();
       if (scene === 'streaming') await page.evaluate(() => globalThis.fake.pass('01JE7'));
       await frames(page);
       assert.deepEqual(await barriers(page), []);
@@ -112,8 +115,33 @@ for (const theme of ['light', 'dark']) {
     }
     await page.getByTestId('fork-open').click();
     await page.getByTestId('fork-dialog').waitFor();
+    await page.getByTestId('fork-more').click();
     await looked('replay-fork');
+    await page.keyboard.press('Escape');
+    await page.getByTestId('compare-open').click();
+    await page.getByTestId('compare-dialog').waitFor();
+    await looked('compare-dialog');
+    await page.keyboard.press('Escape');
+    await page.getByTestId('replay-close').click();
+    await page.getByTestId('run-menu').click();
+    await page.getByRole('menuitem', { name: 'Delete the run' }).click();
+    await page.getByTestId('delete-dialog').waitFor();
+    await looked('delete-dialog');
     wellBehaved(faults);
+  };
+}
+
+for (const theme of ['light', 'dark']) {
+  suite[`nothing bars a person from what was found, ${theme}`] = async (world) => {
+    for (const [scene, words] of [['search', 'took 11 h'], ['search', 'nowhere at all'], ['search-failing', 'vector']]) {
+      const { page, faults } = await openScene(world.context, world.address, scene, { theme });
+      await page.getByTestId('search').fill(words);
+      await page.locator('[data-testid=hits-of-runs][aria-busy=false]').waitFor();
+      await frames(page);
+      assert.deepEqual(await barriers(page), []);
+      await pictured(page, `${scene}-${words.replaceAll(' ', '-')}-${theme}`);
+      wellBehaved(faults);
+    }
   };
 }
 

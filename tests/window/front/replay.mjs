@@ -162,7 +162,7 @@ export default {
     assert.equal(await at(page), 39);
     await page.getByTestId('fork-confirm').click();
     await page.locator('.run[data-run="01JF1"]').waitFor();
-    assert.deepEqual(await callsOf(page, 'forkRun'), [[{ run: '01JE7', at: 39, model: 'demo/researcher', agent: null }]]);
+    assert.deepEqual(await callsOf(page, 'forkRun'), [[{ run: '01JE7', seq: 39, model: 'demo/researcher', agent: null, instructions: null, rules: [], set: [], results: [] }]]);
     await page.waitForFunction(() => globalThis.fake.calls.some(([name]) => name === 'sayToRun'));
     assert.deepEqual(await callsOf(page, 'sayToRun'), [['01JF1', 'Leave the lab out of it.']]);
     wellBehaved(faults);

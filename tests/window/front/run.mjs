@@ -4,6 +4,7 @@ import accessibility from './accessibility.mjs';
 import answers from './answers.mjs';
 import approvals from './approvals.mjs';
 import artifacts from './artifacts.mjs';
+import compare from './compare.mjs';
 import conversation from './conversation.mjs';
 import gallery from './gallery.mjs';
 import inbox from './inbox.mjs';
@@ -25,7 +26,7 @@ const [server, browser] = [await serve(), await browse()];
 let passed = 0;
 const failed = [];
 
-for (const suite of [runs, conversation, inbox, replay, approvals, answers, questions, artifacts, settings, keys, servers, skills, shell, accessibility, narrow, gallery]) {
+for (const suite of [runs, conversation, inbox, replay, compare, approvals, answers, questions, artifacts, settings, keys, servers, skills, shell, accessibility, narrow, gallery]) {
   for (const [name, test] of Object.entries(suite)) {
     if (!name.includes(wanted)) continue;
     const began = performance.now();

@@ -45,6 +45,10 @@ export class App {
   run = $state.raw<RunModel | null>(null);
   /** The run that is looked back at, while it is. */
   replay = $state.raw<ReplayModel | null>(null);
+  /** The run that the person is asked for another one to compare with. */
+  comparing = $state<string | null>(null);
+  /** The run that the person is asked about before it is deleted for good, and what comes after. */
+  deleting = $state.raw<{ run: string; title: string; then: () => void } | null>(null);
   palette = $state(false);
   shortcuts = $state(false);
   /** Whether the inspector stands beside the conversation, and whether it lies over it. */

@@ -8,7 +8,7 @@ beforeAll(async () => {
   table = await import('./commands');
 });
 
-const still = { palette: false, shortcuts: false, cancelling: false, quitting: null, run: null, replay: null };
+const still = { palette: false, shortcuts: false, cancelling: false, quitting: null, run: null, replay: null, comparing: null, deleting: null };
 const world = (more: object = {}) => ({ ...still, focus: vi.fn(), router: { go: vi.fn() }, ...more }) as unknown as App;
 const key = (name: string, more: KeyboardEventInit = {}) => new KeyboardEvent('keydown', { key: name, cancelable: true, ...more });
 
@@ -21,7 +21,7 @@ describe('the table of commands', () => {
   });
 
   it('offers deeds on a run only where there is one', () => {
-    for (const entry of table.COMMANDS) if (entry.group === 'This run' || entry.group === 'Replay') expect(entry.offered(world())).toBe(false);
+    for (const entry of table.COMMANDS) if (entry.group === 'run' || entry.group === 'replay') expect(entry.offered(world())).toBe(false);
   });
 
   it('gives no shortcut to an answer: an approval is never one key away', () => {

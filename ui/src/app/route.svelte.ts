@@ -17,9 +17,11 @@ export const SETTINGS_SECTIONS: readonly { id: SettingsSection; words: string }[
 export type Route =
   | { screen: 'runs' }
   | { screen: 'inbox'; run: string | null }
-  | { screen: 'run'; run: string }
+  /** At an event, where the person was led to a place in it. */
+  | { screen: 'run'; run: string; at?: number }
   | { screen: 'artifact'; run: string; path: string }
   | { screen: 'replay'; run: string; seq: number | null }
+  | { screen: 'compare'; left: string; right: string }
   | { screen: 'settings'; section?: SettingsSection };
 
 export function parseRoute(hash: string): Route {
@@ -29,11 +31,13 @@ export function parseRoute(hash: string): Route {
     const section = SETTINGS_SECTIONS.find((entry) => entry.id === run)?.id;
     return section ? { screen: 'settings', section } : { screen: 'settings' };
   }
+  if (screen === 'compare' && run && part) return { screen: 'compare', left: run, right: part };
   if (screen === 'waiting') return { screen: 'inbox', run: run || null };
   if (screen === 'run' && run) {
     if (part === 'artifact' && rest.length > 0) return { screen: 'artifact', run, path: rest.join('/') };
     if (part === 'replay') return { screen: 'replay', run, seq: eventOf(rest[0]) };
-    return { screen: 'run', run };
+    const at = part === 'at' ? eventOf(rest[0]) : null;
+    return at === null ? { screen: 'run', run } : { screen: 'run', run, at };
   }
   return { screen: 'runs' };
 }
@@ -47,7 +51,9 @@ export function routeHash(route: Route): string {
     case 'settings':
       return route.section ? `#/settings/${route.section}` : '#/settings';
     case 'run':
-      return `#/run/${encodeURIComponent(route.run)}`;
+      return `#/run/${encodeURIComponent(route.run)}${route.at === undefined ? '' : `/at/${route.at}`}`;
+    case 'compare':
+      return `#/compare/${encodeURIComponent(route.left)}/${encodeURIComponent(route.right)}`;
     case 'replay':
       return `#/run/${encodeURIComponent(route.run)}/replay${route.seq === null ? '' : `/${route.seq}`}`;
     case 'artifact':

@@ -9,6 +9,8 @@ describe('the address of a screen', () => {
     { screen: 'settings' },
     { screen: 'settings', section: 'keys' },
     { screen: 'run', run: '01JE7' },
+    { screen: 'run', run: '01JE7', at: 34 },
+    { screen: 'compare', left: '01JE7', right: 'a/b' },
     { screen: 'artifact', run: '01JE7', path: 'site/index page.html' },
     { screen: 'artifact', run: 'a/b', path: '50%.html' },
     { screen: 'replay', run: '01JE7', seq: 34 },

@@ -1,13 +1,14 @@
 import type { ActionRow, Approval, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Replied, Row, RuleLine, RunLine, SaidLine, ServerList, ServerQuestionState, ServerRequest, Settings, SignInPage, SkillList, SkillOffered, Standing, StartRequest, Surface, Theme, ToldReview, Verdict, ViewUpdate } from './bindings';
+import type { ForkRequest, Search } from './later';
 import { beginWith, checkKey, choose, listOf, openWith } from './fake/keys';
 import { SIGN_IN_PAGE } from './fake/servers';
 import { emptyScene, SCENES, type Scene } from './fake/scenes';
 import { finished, PATH, WHOLE_ARGUMENTS } from './fake/research';
 import { reviewOf } from './fake/skills';
+import { compare, find } from './fake/found';
 import { Past } from './fake/replay';
 import { NOW, Story } from './fake/story';
 import { HostError, type Host, type Stop } from './host';
-import type { ForkRequest } from './replay';
 
 /** What tests may do to the fake world, as `window.fake`. */
 export interface FakeControls {
@@ -129,13 +130,29 @@ export class FakeHost implements Host, FakeControls {
   filesAt = (run: string, seq: number | null) => this.called('filesAt', [run, seq], () => this.past(run, (past) => past.files(seq)));
   filesBetween = (run: string, from: number, to: number) => this.called('filesBetween', [run, from, to], () => this.past(run, (past) => past.between(from, to)));
   fileTextAt = (run: string, seq: number | null, path: string, offset: number) => this.called('fileTextAt', [run, seq, path, offset], () => this.past(run, (past) => past.fileText(seq, path, offset)));
+  deleteRun = (run: string) =>
+    this.called('deleteRun', [run], () => {
+      const runs = [run, ...this.lines().flatMap((line) => (line.parent === run ? [line.run] : []))];
+      for (const gone of runs) this.stories.delete(gone);
+      this.scene.lines = this.scene.lines.filter((line) => !runs.includes(line.run));
+      return { runs, contents: 12, freed: { files: 9, bytes: 1_240_000 } };
+    });
+  storageUsed = () =>
+    this.called('storageUsed', [], () => {
+      const runs = this.lines().map((line, place) => ({ run: line.run, title: line.title, log: 1_840_000 - place * 120_000, workspace: place === 0 ? 96_400_000 : 210_000 }));
+      return { log: 18_400_000, files: 61_200_000, workspaces: 98_100_000, indexes: 7_300_000, total: 185_000_000, runs: runs.slice(0, 200), more: Math.max(0, runs.length - 200) };
+    });
+  freeStorage = () => this.called('freeStorage', [], () => ({ files: 41, bytes: 3_200_000 }));
+  searchRuns = (search: Search) => this.called('searchRuns', [search], () => find([...this.stories.values()], search));
+  compareRuns = (left: string, right: string, fromStep: number) => this.called('compareRuns', [left, right, fromStep], () => compare(this.story(left), this.story(right), fromStep, this.scene.shared));
   forkRun = (request: ForkRequest) =>
     this.called('forkRun', [request], () => {
       const of = this.story(request.run);
+      const at = request.seq ?? of.view().seq;
       this.started += 1;
       const run = `01JF${this.started}`;
-      const fork = new Story(run, of.head.title, { model: request.model ?? of.head.model }).forkOf(of, request.at);
-      Object.assign(fork.head, of.headAt(request.at), { run, title: of.head.title, model: request.model ?? of.head.model, state: 'paused', reason: `Forked from event ${request.at}.`, remedy: 'Say what to do otherwise, or resume it.' });
+      const fork = new Story(run, of.head.title, { model: request.model ?? of.head.model }).forkOf(of, at);
+      Object.assign(fork.head, of.headAt(at), { run, title: of.head.title, model: request.model ?? of.head.model, state: 'paused', reason: `Forked from event ${at}.`, remedy: 'Say what to do otherwise, or resume it.' });
       this.stories.set(run, fork);
       this.tellList([fork.line()]);
       return run;

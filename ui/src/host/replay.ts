@@ -1,4 +1,5 @@
 import type { ActionRecord, FilesDifference, FilesThen, Points, RequestRecord, Row, RunView, Scrubber, TextPage } from './bindings';
+import type { Comparison, DeletedRuns, ForkRequest, Freed, Search, SearchPage, Storage } from './later';
 
 /** Looking back: nothing of it acts. A `seq` names an event; `null` means the run as it stands. */
 export interface ReplayHost {
@@ -17,13 +18,15 @@ export interface ReplayHost {
   filesBetween(run: string, fromSeq: number, toSeq: number): Promise<FilesDifference>;
   /** Begins a fork and answers with its id. It stands still until it is resumed or spoken to. */
   forkRun?(request: ForkRequest): Promise<string>;
+  /** Two runs, aligned by step, a page of steps from one on. */
+  compareRuns?(left: string, right: string, fromStep: number): Promise<Comparison>;
+  /** Everything that was said or found in any run, the newest first, by pages. */
+  searchRuns?(search: Search): Promise<SearchPage>;
+  /** Deletes a run for good, with its helpers and its files. */
+  deleteRun?(run: string): Promise<DeletedRuns>;
+  /** What takes space, in bytes. */
+  storageUsed?(): Promise<Storage>;
+  /** Frees the contents of files that no run refers to. */
+  freeStorage?(): Promise<Freed>;
   fileTextAt(run: string, seq: number | null, path: string, offset: number): Promise<TextPage>;
-}
-
-/** A run that begins with another one's first events. */
-export interface ForkRequest {
-  run: string;
-  at: number;
-  model: string | null;
-  agent: string | null;
 }

@@ -58,6 +58,8 @@ export class RunModel {
   atEnd = true;
   /** Set while rows come or go before the first, so that the list keeps its place from its end. */
   prepending = $state(false);
+  /** Whether rows are read so that a place is reached: the view asks for none meanwhile. */
+  reaching = false;
   /** Whether a page of earlier rows is on its way. */
   loadingEarlier = $state(false);
 
@@ -125,6 +127,17 @@ export class RunModel {
     } finally {
       this.loadingEarlier = false;
     }
+  }
+
+  /** The place of the row that an event made or stands behind; earlier rows are read until it is there. */
+  async reach(seq: number): Promise<number> {
+    this.reaching = true;
+    try {
+      while (this.earlier > 0 && (this.rows[0]?.seq ?? 0) > seq && this.problem === null && !this.ended) await this.loadEarlier();
+    } finally {
+      this.reaching = false;
+    }
+    return this.rows.findLastIndex((row) => row.seq <= seq);
   }
 
   private apply(updates: ViewUpdate[]): void {

@@ -50,6 +50,12 @@ export class RunsModel {
     return this.lines.find((line) => line.run === run);
   }
 
+  /** Runs that were deleted leave the list. */
+  forget(runs: readonly string[]): void {
+    const gone = new Set(runs);
+    this.lines = this.lines.filter((line) => !gone.has(line.run));
+  }
+
   merge(changed: RunLine[]): void {
     const byRun = new Map(this.lines.map((line) => [line.run, line]));
     for (const line of changed) byRun.set(line.run, line);

@@ -6,7 +6,7 @@ import { accepting, answered, asking, finished, handedOff, heavy, LEDGER, midway
 import { FakeServers, hugeServer } from './servers';
 import { loading, someSkills } from './skills';
 import { NOW, Story } from './story';
-import { crowd, delegated, delegating, everyCard, helpers, replayed } from './work';
+import { crowd, delegated, delegating, everyCard, forked, helpers, replayed } from './work';
 
 /** The state of the world that a test or a picture begins with. */
 export interface Scene {
@@ -30,6 +30,8 @@ export interface Scene {
   skills: SkillList;
   /** More lines of the list, without a story behind them. */
   lines: RunLine[];
+  /** How many events two runs have from the same one. */
+  shared: number;
 }
 
 const FORMATS: FormatLine[] = [
@@ -83,6 +85,7 @@ export function emptyScene(): Scene {
     rules: STANDING_RULES,
     skills: someSkills(),
     lines: [],
+    shared: 0,
   };
 }
 
@@ -246,6 +249,12 @@ export const SCENES: Record<string, () => Scene> = {
   },
   crowd: () => withStories(...crowd('01JE7')),
   cards: () => withStories(everyCard('01JE7')),
+  compare: () => ({ ...withStories(replayed('01JE7'), ...[forked('01JE8', '01JE7')]), shared: 39 }),
+  'compare-silent': () => ({ ...withStories(replayed('01JE7'), replayed('01JE8')), silent: new Set(['compareRuns']) }),
+  'compare-same': () => withStories(replayed('01JE7'), replayed('01JE8')),
+  'compare-failing': () => ({ ...withStories(replayed('01JE7'), replayed('01JE8')), refusals: new Map([['compareRuns', new HostError('unreadable', 'Row 34 of its log is damaged: its hash does not fit.', 'Run longrein log check for the details.')]]) }),
+  search: () => ({ ...withStories(finished('01JE9'), handedOff('01JE8'), replayed('01JE7')), lines: OLDER }),
+  'search-failing': () => ({ ...withStories(finished('01JE9')), lines: OLDER, refusals: new Map([['searchRuns', new HostError('io', 'The index of the search can’t be written: the disk is full.', 'Make room on the disk, then search again.')]]) }),
   replay: () => withStories(replayed('01JE7')),
   'replay-huge': () => withStories(hugeStory('01JE7', 5_000)),
   'replay-silent': () => ({ ...withStories(replayed('01JE7')), silent: new Set(['runScrubber', 'requestAt']) }),

@@ -218,3 +218,16 @@ export function replayed(run: string): Story {
     .plan(plan(5))
     .stop('accepted', 'Every criterion holds.');
 }
+
+/** A fork of {@link replayed} that left the lab out of it. */
+export function forked(run: string, of: string): Story {
+  return new Story(run, 'Vector indexes for 100 M vectors on one machine', { model: 'lab/qwen3-235b' })
+    .forkOf(replayed(of), 37)
+    .question('Leave the lab out of it.', 'Steered')
+    .answer('Then I check the page at once.')
+    .verified([
+      { criterion: 'index.html exists, at least 1000 bytes', holds: true, evidence: '21,480 bytes' },
+      { criterion: 'every quote in index.html is in its source, and nothing is uncited', holds: true, evidence: '6 of 6 quotes, 0 uncited' },
+    ])
+    .stop('accepted', 'Every criterion holds.');
+}

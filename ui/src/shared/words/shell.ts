@@ -1,0 +1,65 @@
+/** The words of `app`, by component. */
+export const shell = {
+  /** The headings of commands. */
+  groups: { go: 'Go', run: 'This run', replay: 'Looking back', window: 'Window' },
+  cancelDialog: {
+    cancelRun: 'Cancel this run?',
+    endsGoodHasFound: 'It ends for good. What it has found so far, its files and its record are kept.',
+    keepGoing: 'Keep it going',
+    cancelRun2: 'Cancel the run',
+  },
+  palette: {
+    findRunCommand: 'Find a run or a command',
+    nothingName: 'Nothing by that name.',
+    runs: 'Runs',
+  },
+  quitDialog: {
+    stillAtWork: (running: string | number, one: string | number) => `${running} ${one} still at work`,
+    more: (named: string | number) => `and ${named} more`,
+    letFinishThenQuit: (one: string | number) => `Let ${one} finish, then quit`,
+    windowClosesLongreinEnds: (one: string | number) => `The window closes; Longrein ends when ${one} has.`,
+    pauseQuit: 'Pause and quit',
+    goesWhereWhenYou: 'It goes on from where it was when you resume it.',
+    theyGoWhereThey: 'They go on from where they were when you resume them.',
+    quitNow: 'Quit now',
+    whenLongreinStartsAgain: (one: string | number) => `${one} on when Longrein starts again.`,
+    stay: 'Stay',
+    run: 'the run',
+    lastRun: 'the last run',
+    stopsWhereGoes: 'It stops where it is, and goes',
+    theyStopWhereThey: 'They stop where they are, and go',
+  },
+  rail: {
+    waitingYou: (waiting: string | number) => `${waiting} waiting for you`,
+    longrein: 'Longrein',
+  },
+  runScope: {
+    pressGo: (asked: string | number) => `${asked} Press A to go to it.`,
+    resultWaitsAcceptedPress: (acceptance: string | number) => `The result waits to be accepted: ${acceptance} Press A to go to it.`,
+    serverAsks: (server: string | number, text: string | number) => `The server ${server} asks: ${text}`,
+    modelAsks: (brief: string | number) => `The model asks: ${brief}`,
+    mayMayNotHave: (tool: string | number) => `${tool} may or may not have happened: say which.`,
+    approvalNeeded: (tool: string | number, brief: string | number) => `Approval needed: ${tool}, ${brief}.`,
+    noLongerAsked: 'no longer asked',
+  },
+  shell: {
+    shellH1: '.shell h1',
+  },
+  shortcuts: {
+    keyboardShortcuts: 'Keyboard shortcuts',
+    shortcuts: 'Shortcuts',
+    place: 'In place',
+    sendWritten: 'Send what was written',
+    newLine: 'A new line',
+    approveApproval: 'Approve, on the approval',
+    editArguments: 'Edit the arguments',
+    makeRule: 'Make a rule of it',
+    denyApproval: 'Deny, on the approval',
+    runRunList: 'From run to run, in the list',
+    backForthAlongRein: 'Back and forth along the rein',
+    backClose: 'Back, close',
+  },
+  toasts: {
+    putAway: 'Put away',
+  },
+};
