@@ -54,7 +54,7 @@ const PLACES = {
 };
 
 /** Those whose looks are compared: one for each kind of screen. */
-const COMPARED = new Set(['list', 'empty', 'bare', 'servers', 'waiting', 'asking', 'uncertain', 'accepting', 'spent', 'handed-off', 'accepted']);
+const COMPARED = new Set(['children', 'children-back', 'cards', 'inbox', 'replay', 'compare', 'list', 'empty', 'bare', 'servers', 'waiting', 'asking', 'uncertain', 'accepting', 'spent', 'handed-off', 'accepted']);
 
 const suite = {};
 for (const theme of ['light', 'dark']) {
