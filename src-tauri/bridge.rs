@@ -9,7 +9,7 @@ use tauri_specta::{Event, collect_commands, collect_events};
 
 use crate::commands::skills::{DropHovers, SkillOffered, SkillsChanged};
 use crate::commands::{
-    act, answer, files, keys, replay, rules, runs, servers, settings, skills, window,
+    act, answer, files, keys, replay, rules, runs, search, servers, settings, skills, window,
 };
 
 /// What a command answers when it can't do what was asked.
@@ -91,12 +91,10 @@ pub struct OpenRun {
     pub run: String,
 }
 
-/// The whole bridge.
-pub fn builder() -> tauri_specta::Builder<tauri::Wry> {
-    tauri_specta::Builder::new()
-        // Types cross in one form: what is written is what is read.
-        .disable_serde_phases()
-        .commands(collect_commands![
+/// Every command: a list and no more, so it stands outside of a function.
+macro_rules! all_commands {
+    () => {
+        collect_commands![
             runs::list_runs,
             runs::watch_runs,
             runs::list_agents,
@@ -167,10 +165,27 @@ pub fn builder() -> tauri_specta::Builder<tauri::Wry> {
             replay::files_at,
             replay::files_between,
             replay::file_text_at,
+            replay::fork_run,
+            replay::compare_runs,
+            replay::verify_run,
+            search::search_runs,
+            search::page_of_runs,
+            search::delete_run,
+            search::storage_used,
+            search::free_storage,
             window::request_quit,
             window::quit,
             window::window_ready,
-        ])
+        ]
+    };
+}
+
+/// The whole bridge.
+pub fn builder() -> tauri_specta::Builder<tauri::Wry> {
+    tauri_specta::Builder::new()
+        // Types cross in one form: what is written is what is read.
+        .disable_serde_phases()
+        .commands(all_commands!())
         .events(collect_events![QuitAsked, OpenRun, SkillOffered, DropHovers, SkillsChanged])
 }
 

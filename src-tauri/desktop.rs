@@ -20,6 +20,8 @@ use crate::subscriptions::Subscriptions;
 
 /// How long it is waited after the list could not be read.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
+/// How long the index of the search waits after a change, so that many are taken in at once.
+const INDEX_PAUSE: Duration = Duration::from_secs(5);
 /// How often a wish that a run left unread as it stopped makes the run be taken up again.
 const UNREAD_WISH_ATTEMPTS: u32 = 3;
 
@@ -139,6 +141,27 @@ impl Desktop {
                 }
             }
         }
+    }
+}
+
+/// Keeps the index of the search near to what the log says, as long as this lives, so that a search
+/// waits for little. What is written meanwhile is taken in once it has been quiet for a moment.
+pub async fn keep_search_ready(longrein: Longrein) {
+    loop {
+        // Begun before, so that nothing is missed that is written meanwhile.
+        let changes = longrein.store().watch();
+        if let Err(error) = longrein.index_texts().await {
+            tracing::warn!("the index of the search is not brought up to date: {error}");
+        }
+        let changed = match changes {
+            Ok(mut changes) => changes.changed().await,
+            Err(error) => Err(error),
+        };
+        let pause = match changed {
+            Ok(()) => INDEX_PAUSE,
+            Err(_) => LOOK_AGAIN,
+        };
+        tokio::time::sleep(pause).await;
     }
 }
 

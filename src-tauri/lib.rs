@@ -130,6 +130,8 @@ fn set_up(app: &mut App, arguments: Arguments) -> Result<(), Box<dyn std::error:
         show_what_was_asked(&handle, arguments).await;
         handle.state::<Desktop>().take_up_interrupted().await;
     });
+    let longrein = app.state::<Desktop>().longrein().clone();
+    tauri::async_runtime::spawn(desktop::keep_search_ready(longrein));
     Ok(())
 }
 

@@ -7,6 +7,7 @@ pub mod keys;
 pub mod replay;
 pub mod rules;
 pub mod runs;
+pub mod search;
 pub mod servers;
 pub mod settings;
 pub mod skills;

@@ -172,6 +172,22 @@ export const commands = {
 	filesBetween: (run: string, fromSeq: number, toSeq: number) => typedError<FilesDifference, BridgeError>(__TAURI_INVOKE("files_between", { run, fromSeq, toSeq })),
 	/**  The text of a file as it was recorded by an event, by pages. */
 	fileTextAt: (run: string, seq: number | null, path: string, offset: number) => typedError<TextPage, BridgeError>(__TAURI_INVOKE("file_text_at", { run, seq, path, offset })),
+	/**  Makes a fork, which stands still until it is resumed or spoken to, and answers with its id. */
+	forkRun: (request: ForkRequest) => typedError<string, BridgeError>(__TAURI_INVOKE("fork_run", { request })),
+	/**  Compares two runs by their steps, from a step on. */
+	compareRuns: (left: string, right: string, fromStep: number) => typedError<Comparison, BridgeError>(__TAURI_INVOKE("compare_runs", { left, right, fromStep })),
+	/**  Derives a run again from its log, and says what differs. */
+	verifyRun: (run: string) => typedError<Verification, BridgeError>(__TAURI_INVOKE("verify_run", { run })),
+	/**  Searches everything that was said or found in any run, by pages, the newest first. */
+	searchRuns: (search: Search) => typedError<SearchPage, BridgeError>(__TAURI_INVOKE("search_runs", { search })),
+	/**  A page of the runs that a filter lets through, the newest first. */
+	pageOfRuns: (filter: RunsFilter) => typedError<RunsPage, BridgeError>(__TAURI_INVOKE("page_of_runs", { filter })),
+	/**  Deletes a run for good, with its children and its files. Nothing brings it back. */
+	deleteRun: (run: string) => typedError<DeletedRuns, BridgeError>(__TAURI_INVOKE("delete_run", { run })),
+	/**  What takes space, in all and for each run. */
+	storageUsed: () => typedError<Storage, BridgeError>(__TAURI_INVOKE("storage_used")),
+	/**  Frees the contents of files that no run refers to any more. */
+	freeStorage: () => typedError<Freed, BridgeError>(__TAURI_INVOKE("free_storage")),
 	/**  Quits, or asks first when something is at work. */
 	requestQuit: () => typedError<null, BridgeError>(__TAURI_INVOKE("request_quit")),
 	/**  The answer to the question what quitting means for the runs that are at work. */
@@ -532,6 +548,57 @@ export type ClaimState =
 /**  A number of the sentence does not stand in the cited passage, or with another unit. */
 "number_not_found";
 
+/**  A row, in words without ids and times. */
+export type ComparedRow = {
+	/**  The key of the row in its run. */
+	row: string,
+	/**  The event that made it. */
+	seq: number,
+	/**  What it is: `you`, `answer`, `web_fetch`. */
+	title: string,
+	/**  What it says; cut after 4 KB. */
+	words: string,
+};
+
+/**  A row of the one run and the row beside it of the other. */
+export type ComparedRows = {
+	/**  Of the one run; `None` where it has no more. */
+	left: ComparedRow | null,
+	/**  Of the other run; `None` where it has no more. */
+	right: ComparedRow | null,
+	/**  Whether they say the same. */
+	same: boolean,
+};
+
+/**  A step of both runs. */
+export type ComparedStep = {
+	/**  Its number; 0 stands for what was before the first. */
+	step: number,
+	/**  Whether both say the same. */
+	same: boolean,
+	/**  What stands side by side, in order. */
+	rows: ComparedRows[],
+};
+
+/**  Two runs, aligned by step. */
+export type Comparison = {
+	/**  The one run. */
+	left: RunLine,
+	/**  The other. */
+	right: RunLine,
+	/**
+	 *  The last event that both have from the same run, where one is a fork of the other, or both
+	 *  are of a third; 0 where they share none.
+	 */
+	shared: number,
+	/**  The first thing in which they differ; `None` where they don't. */
+	diverges: Divergence | null,
+	/**  A page of the steps, in order. */
+	steps: ComparedStep[],
+	/**  The step that the next page begins with; `None` behind the last. */
+	next: number | null,
+};
+
 /**  A part of the request, for the context meter. */
 export type ContextPart = {
 	/**  `system`, `tools`, `index`, `pinned`, `summary`, `conversation`, `tail`. */
@@ -579,6 +646,19 @@ export type DecisionRecord = {
 	facts: string[],
 };
 
+/**  What was deleted. */
+export type DeletedRuns = {
+	/**  The run, and its children. */
+	runs: string[],
+	/**  Contents of the log that no other run refers to, and that went with them. */
+	contents: number,
+	/**
+	 *  What of their files' contents was freed; `None` where nobody knows what can be, since the log
+	 *  of another run is damaged.
+	 */
+	freed: Freed | null,
+};
+
 /**  Where the work stands when a run hands off. */
 export type Digest = {
 	/**  What was done: items of the plan, delivered files. */
@@ -587,6 +667,18 @@ export type Digest = {
 	open: string[],
 	/**  What it would cost to go on, in words. */
 	cost: string,
+};
+
+/**  The first thing in which two runs differ. */
+export type Divergence = {
+	/**  The step; 0 stands for what was before the first. */
+	step: number,
+	/**  The event of the one run; `None` where it had ended. */
+	left: number | null,
+	/**  The event of the other run; `None` where it had ended. */
+	right: number | null,
+	/**  In words. */
+	words: string,
 };
 
 /**  Files are held over the window, or no longer. */
@@ -766,6 +858,29 @@ export type FlagWord =
 /**  Its name looks like that of another tool. */
 "shadows";
 
+/**  A fork that a person wants, with what is other from there on. What is absent or empty stays. */
+export type ForkRequest = {
+	/**  The original. */
+	run: string,
+	/**  The last event that the fork has too; absent: the last there is. */
+	seq: number | null,
+	/**  Another model, `provider/model`. */
+	model: string | null,
+	/**  Another agent, by its name. */
+	agent: string | null,
+	/**  Other instructions. */
+	instructions: string | null,
+	/**
+	 *  Rules of the policy beside those that there are, each as JSON: `{"tool": "write_file",
+	 *  "decision": "ask"}`.
+	 */
+	rules: string[],
+	/**  Keys of the agent's file with other values. */
+	set: SetKey[],
+	/**  Results that the model is told instead of those that the actions had. */
+	results: SetResult[],
+};
+
 /**  A format that a provider may speak. */
 export type FormatLine = {
 	/**  The format. */
@@ -823,6 +938,14 @@ export type FoundTool = {
 	flags: FlagLine[],
 	/**  How it differs from what was approved. */
 	change: ToolChange | null,
+};
+
+/**  What was freed. */
+export type Freed = {
+	/**  How many contents of files. */
+	files: number,
+	/**  Their bytes on disk. */
+	bytes: number,
 };
 
 /**  A value that a server is given. */
@@ -1119,6 +1242,14 @@ export type Mark = {
 	row: string,
 	/**  What it looks like at the end of the run. */
 	knot: Knot,
+};
+
+/**  A place in a text, in UTF-16 units, as JavaScript counts. */
+export type Marked = {
+	/**  Where it begins. */
+	from: number,
+	/**  Where it ends. */
+	to: number,
 };
 
 /**  Something that is counted against a limit. */
@@ -1834,6 +1965,18 @@ export type RunState =
 /**  The log has an event or a row that this version can't continue from. */
 "unreadable";
 
+/**  What one run takes. Contents that it shares with others are nobody's. */
+export type RunStorage = {
+	/**  The run. */
+	run: string,
+	/**  The first line of the question. */
+	title: string,
+	/**  Its events, in bytes. */
+	log: number,
+	/**  Its folder, in bytes. */
+	workspace: number,
+};
+
 /**  Everything that is shown of one run at one point of its log. */
 export type RunView = {
 	/**  The last event that is folded in. */
@@ -1844,6 +1987,24 @@ export type RunView = {
 	rows: Row[],
 	/**  How many rows come before the first of `rows`. */
 	earlier: number,
+};
+
+/**  Which runs are listed. */
+export type RunsFilter = {
+	/**  Only those of these states; empty: of any. */
+	states?: RunState[],
+	/**  Only those of this agent; empty: of any. */
+	agent?: string,
+	/**  Where a page before ended; empty for the first. */
+	after?: string,
+};
+
+/**  A page of runs, the newest first. */
+export type RunsPage = {
+	/**  The runs. */
+	runs: RunLine[],
+	/**  Where the page ends, for the next one; empty where there is no more. */
+	next: string,
 };
 
 /**  Something that a person, or a status tool, said of an action or a result. */
@@ -1881,6 +2042,49 @@ export type Scrubber = {
 	marks: Mark[],
 	/**  How many further knots there was no room for. */
 	left_out: number,
+};
+
+/**  What is searched for. */
+export type Search = {
+	/**  Words that all have to be there; between quotation marks, words that follow each other. */
+	words: string,
+	/**  Only in runs of these states; empty: of any. */
+	states?: RunState[],
+	/**  Only in runs of this agent; empty: of any. */
+	agent?: string,
+	/**  Only in this run; empty: in any. */
+	run?: string,
+	/**  Where a page before ended; empty for the first. */
+	after?: string,
+};
+
+/**  A text in which all words were found. */
+export type SearchHit = {
+	/**  Its run. */
+	run: RunLine,
+	/**  The event. */
+	seq: number,
+	/**  When that was (milliseconds since the epoch). */
+	at: number,
+	/**
+	 *  What it is: `you`, `answer`, `request`, `result`, `plan`, `file`, `source`, `question`,
+	 *  `note`, `summary`.
+	 */
+	kind: string,
+	/**  The key of the row that shows it; empty where the panel does. */
+	row: string,
+	/**  The part of the text around the first place, on one line. */
+	text: string,
+	/**  The places in it. */
+	marks: Marked[],
+};
+
+/**  A page of what was found, the newest first. */
+export type SearchPage = {
+	/**  What was found. */
+	hits: SearchHit[],
+	/**  Where the page ends, for the next one; empty where there is no more. */
+	next: string,
 };
 
 /**
@@ -2007,6 +2211,22 @@ export type ServerState =
 "changed" | 
 /**  It can't be started or reached. */
 "failed";
+
+/**  A key of an agent's file with another value. */
+export type SetKey = {
+	/**  The key as in the file, with dots: `model.temperature`. */
+	key: string,
+	/**  The value as in the file; what is no TOML is taken as a text. */
+	value: string,
+};
+
+/**  Another result of an action. */
+export type SetResult = {
+	/**  The action. */
+	action: string,
+	/**  What it is said to have returned. */
+	text: string,
+};
 
 /**  The settings as they stand. */
 export type Settings = {
@@ -2186,6 +2406,27 @@ export type StartRequest = {
 	model: string | null,
 };
 
+/**
+ *  What takes space, in bytes. The bindings call them `u32`, since a larger integer has no name
+ *  there; a `number` of the window holds them exactly.
+ */
+export type Storage = {
+	/**  The log: the database and the contents beside it. */
+	log: number,
+	/**  The contents of files, as they were step by step. */
+	files: number,
+	/**  The folders that runs work in. */
+	workspaces: number,
+	/**  The indexes of libraries and of the search. */
+	indexes: number,
+	/**  All of it. */
+	total: number,
+	/**  The runs that take most, with what is theirs alone. */
+	runs: RunStorage[],
+	/**  How many further runs there are. */
+	more: number,
+};
+
 /**  Where a person's wish comes from. */
 export type Surface = 
 /**  The command line. */
@@ -2285,6 +2526,14 @@ export type Trust =
 /**  What was typed and must not be shown: a key or a passphrase. */
 export type Typed = string;
 
+/**  Something that could not be derived. */
+export type Underived = {
+	/**  The first event that it is about. */
+	seq: number,
+	/**  Why, in a sentence. */
+	why: string,
+};
+
 /**  Tokens that a request used, as the provider reported them. */
 export type Usage = {
 	/**  Input tokens, cached ones included. */
@@ -2309,6 +2558,46 @@ export type Verdict =
 "not_happened" | 
 /**  It may be started once more. */
 "retry";
+
+/**  What deriving a run again came to. */
+export type Verification = {
+	/**  The run. */
+	run: string,
+	/**  The version that the run began with. */
+	made_by: string,
+	/**  This version. */
+	derived_by: string,
+	/**  Events that the state before them allows. */
+	events: number,
+	/**  Decisions of the gate, and what a person was asked, that are the same. */
+	decisions: number,
+	/**  Requests that are put together the same. */
+	contexts: number,
+	/**  Requests whose bytes have the same hash. */
+	requests: number,
+	/**  Further facts that follow from the state, and are the same. */
+	facts: number,
+	/**  Where the log says something else, in order. */
+	differences: VerifyDifference[],
+	/**  Differences beyond these. */
+	more: number,
+	/**  What could not be derived. */
+	underived: Underived[],
+	/**  Where and why the log can't be read any further; empty where it can be read whole. */
+	damage: string,
+};
+
+/**  A place where the log says something else than the core. */
+export type VerifyDifference = {
+	/**  The event. */
+	seq: number,
+	/**  What of it: `state`, `decision`, `context`, `request` or `next`. */
+	of: string,
+	/**  What the log says. */
+	logged: string,
+	/**  What the core derives. */
+	derived: string,
+};
 
 /**
  *  What changed since a sequence number. Rows are inserted at the end or replace the row of the

@@ -1,5 +1,6 @@
 //! Where agents are found: a file, the data folder, what ships.
 
+pub mod changes;
 mod saved;
 
 use std::collections::BTreeMap;

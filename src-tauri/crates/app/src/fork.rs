@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use longrein_core::run::{Run, copied};
-use longrein_protocol::event::RunForked;
-use longrein_protocol::{Event, RunId};
+use longrein_keys::Known;
+use longrein_protocol::body::NewBlob;
+use longrein_protocol::event::{ChangedResult, RunForked};
+use longrein_protocol::{ActionId, AgentSpec, Body, Event, RunId};
 use longrein_runtime::ports::Chance;
 use longrein_runtime::world::World as _;
 use longrein_store::TreeLock;
 use longrein_store::log::{Append, Log, RunAppend};
 
+use crate::agents::changes::AgentChanges;
 use crate::error::{AppError, AppErrorCode, of_lock};
 use crate::system::{SystemChance, now};
 use crate::{Longrein, agents};
@@ -28,6 +31,33 @@ pub struct Fork {
     pub model: Option<String>,
     /// Another agent from here on: a name or a file.
     pub agent: Option<String>,
+    /// What else is other in the agent from here on.
+    pub changes: AgentChanges,
+    /// Results that the model is told instead of those that the actions had.
+    pub results: Vec<NewResult>,
+}
+
+/// A result that a person changes.
+#[derive(Clone, Debug)]
+pub struct NewResult {
+    /// The action; the model still has its result before it at that event.
+    pub action: ActionId,
+    /// What it is said to have returned.
+    pub text: String,
+}
+
+impl Fork {
+    /// A fork of a run as it was at an event, or as it stands, that changes nothing.
+    pub fn of(run: RunId, at: Option<u32>) -> Self {
+        Self {
+            run,
+            at,
+            model: None,
+            agent: None,
+            changes: AgentChanges::default(),
+            results: Vec::new(),
+        }
+    }
 }
 
 impl Longrein {
@@ -42,8 +72,12 @@ impl Longrein {
         let run = RunId::from_parts(now(), SystemChance.random());
         let mut events = copied(events, at, run);
         let mut state = Run::fold(&events);
+        let (results, blobs) = results(&fork, &state)?;
         let workspace = self.inner.paths.workspace(run);
-        let forked = self.forked(&fork, &state, at, &workspace).await?;
+        let forked = RunForked {
+            results,
+            ..self.forked(&fork, &state, at, &workspace).await?
+        };
         if let Some(above) = workspace.parent() {
             longrein_store::file_system::make_private_folder(above).map_err(|error| {
                 AppError::new(
@@ -64,7 +98,9 @@ impl Longrein {
         state.apply(&event);
         events.push(event);
         let line = state.line();
-        let begun = self.begin_fork(RunAppend { run, events, line }).await;
+        let begun = self
+            .begin_fork(RunAppend { run, events, line }, blobs)
+            .await;
         if begun.is_err() {
             // The error says what matters.
             let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(workspace)).await;
@@ -72,7 +108,7 @@ impl Longrein {
         begun.map(|()| run)
     }
 
-    async fn begin_fork(&self, begun: RunAppend) -> Result<(), AppError> {
+    async fn begin_fork(&self, begun: RunAppend, blobs: Vec<NewBlob>) -> Result<(), AppError> {
         let run = begun.run;
         let (_lock, fence) = TreeLock::acquire(&self.inner.store, run)
             .await
@@ -80,7 +116,7 @@ impl Longrein {
         let append = Append {
             fence,
             runs: vec![begun],
-            blobs: Vec::new(),
+            blobs,
             taken: Vec::new(),
         };
         Ok(self.inner.store.append(append).await?)
@@ -97,15 +133,28 @@ impl Longrein {
             let message = format!("Run {} has no event {at}.", fork.run);
             AppError::usage(message, "Choose an event that longrein show lists.")
         })?;
-        let mut agent = match &fork.agent {
+        let agent = match &fork.agent {
             Some(name) => Some(Box::new(agents::resolve(&self.inner.paths.data, name)?)),
             None => None,
         };
+        let base = agent.as_deref().unwrap_or(&created.agent);
+        let edited = match fork.changes.is_empty() {
+            true => None,
+            // Limits that a person raised since stay raised.
+            false if agent.is_none() => Some(fork.changes.made_to(&with_limits(base, state))?),
+            false => Some(fork.changes.made_to(base)?),
+        };
+        let names_others = edited
+            .as_ref()
+            .is_some_and(|edited| edited.model.use_ != base.model.use_);
+        let mut agent = edited.map(Box::new).or(agent);
         let mut spec = agent.as_deref().unwrap_or(&created.agent).clone();
         let model = match (&fork.model, &agent) {
             (Some(model), _) => Some(model.clone()),
-            (None, Some(agent)) => agent.model.use_.first().cloned(),
-            (None, None) => None,
+            (None, Some(agent)) if names_others || fork.agent.is_some() => {
+                agent.model.use_.first().cloned()
+            }
+            (None, _) => None,
         };
         let name = model.clone().unwrap_or_else(|| created.model.clone());
         spec.model.use_ = vec![name.clone()];
@@ -122,6 +171,7 @@ impl Longrein {
             model: model.clone(),
             price,
             takes: self.inner.world.model_facts(&name).takes,
+            results: Vec::new(),
         })
     }
 
@@ -155,4 +205,43 @@ impl Longrein {
         events.truncate(at as usize);
         Ok(events)
     }
+}
+
+/// The agent with the limits of a run as they are now.
+fn with_limits(agent: &AgentSpec, run: &Run) -> AgentSpec {
+    let mut agent = agent.clone();
+    let limits = &run.limits;
+    agent.budget.steps = limits.steps.unwrap_or(agent.budget.steps);
+    agent.budget.tokens_in = limits.tokens_in;
+    agent.budget.tokens_out = limits.tokens_out;
+    agent.budget.working_minutes = limits.working_minutes;
+    agent.budget.actions = limits.actions;
+    agent.budget.money_usd = limits.money_micro.map(|micro| micro as f64 / 1e6);
+    agent
+}
+
+/// The results that are changed, as the log keeps them.
+fn results(fork: &Fork, state: &Run) -> Result<(Vec<ChangedResult>, Vec<NewBlob>), AppError> {
+    let mut changed: Vec<ChangedResult> = Vec::new();
+    let mut blobs = Vec::new();
+    for new in &fork.results {
+        if !state.has_in_view(&new.action) || changed.iter().any(|known| known.action == new.action)
+        {
+            let message = format!(
+                "The result of action {} can't be changed there: it has none at event {}, or it has left the model's view, or it is named twice.",
+                new.action, state.seq
+            );
+            return Err(AppError::usage(
+                message,
+                "Fork from the event at which the action ended, or a later one before its result was compacted.",
+            ));
+        }
+        let (result, blob) = Body::of(Known::of_process().masked(new.text.clone()));
+        blobs.extend(blob);
+        changed.push(ChangedResult {
+            action: new.action.clone(),
+            result,
+        });
+    }
+    Ok((changed, blobs))
 }

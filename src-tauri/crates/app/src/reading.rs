@@ -5,6 +5,7 @@ use longrein_protocol::view::{RunLine, RunState};
 use longrein_protocol::{BlobHash, Body, RunId};
 use longrein_runtime::history::{self, PastRequest};
 use longrein_store::Log as _;
+use serde::{Deserialize, Serialize};
 
 use crate::Longrein;
 use crate::error::{AppError, AppErrorCode};
@@ -18,7 +19,70 @@ pub struct RequestView {
     pub exact: bool,
 }
 
+/// The most runs of one page.
+const RUNS_ON_A_PAGE: usize = 100;
+/// Runs that are read at once.
+const RUNS_AT_ONCE: u32 = 200;
+/// The most runs that are looked at for one page: with a filter, most of them may not count.
+const RUNS_LOOKED_AT: usize = 10_000;
+
+/// Which runs are listed.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct RunsFilter {
+    /// Only those of these states; empty: of any.
+    #[serde(default)]
+    pub states: Vec<RunState>,
+    /// Only those of this agent; empty: of any.
+    #[serde(default)]
+    pub agent: String,
+    /// Where a page before ended; empty for the first.
+    #[serde(default)]
+    pub after: String,
+}
+
+/// A page of runs, the newest first.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+pub struct RunsPage {
+    /// The runs.
+    pub runs: Vec<RunLine>,
+    /// Where the page ends, for the next one; empty where there is no more.
+    pub next: String,
+}
+
 impl Longrein {
+    /// A page of the runs that a filter lets through. A page ends at a run and not at a number, so
+    /// that runs which begin meanwhile shift nothing.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub async fn runs_page(&self, filter: &RunsFilter) -> Result<RunsPage, AppError> {
+        let mut page = RunsPage::default();
+        let mut before: Option<RunId> = filter.after.parse().ok();
+        let mut looked_at = 0;
+        loop {
+            let lines = self.runs(RUNS_AT_ONCE, before).await?;
+            let is_last = lines.len() < RUNS_AT_ONCE as usize;
+            for line in lines {
+                looked_at += 1;
+                before = line.run.parse().ok();
+                let run = line.run.clone();
+                let is_wanted = filter.states.is_empty() || filter.states.contains(&line.state);
+                if is_wanted && (filter.agent.is_empty() || filter.agent == line.agent) {
+                    page.runs.push(line);
+                }
+                if page.runs.len() >= RUNS_ON_A_PAGE || looked_at >= RUNS_LOOKED_AT {
+                    page.next = run;
+                    return Ok(page);
+                }
+            }
+            if is_last {
+                return Ok(page);
+            }
+        }
+    }
+
     /// Runs, newest first; each says whether anybody drives it.
     ///
     /// # Errors

@@ -6,6 +6,8 @@ mod keys;
 mod limits;
 mod mcp;
 mod models;
+mod replay;
+mod search;
 mod skills;
 
 use std::path::PathBuf;
@@ -19,6 +21,8 @@ pub use keys::{Keys, KeysAction, KeysSet, KeysStore};
 pub use limits::LimitArguments;
 pub use mcp::{Mcp, McpAction, McpAdd, McpApprove};
 pub use models::{Models, ModelsAction, ModelsAdd, ModelsRefresh, ModelsTest};
+pub use replay::{Compare, Replay};
+pub use search::{Delete, Search, StorageLimit};
 pub use skills::{Skills, SkillsAction, SkillsAdd, SkillsNew};
 
 const ABOUT: &str = "Gives an agent a long piece of work, and keeps every step of it on record";
@@ -94,6 +98,18 @@ pub enum Command {
     Diff(Diff),
     /// Make a new run that begins as another one was at an event
     Fork(Fork),
+    /// Show a run as it was at an event, or derive it again from its log
+    Replay(Replay),
+    /// Show where two runs part
+    Compare(Compare),
+    /// Find words in everything that was ever said or found
+    Search(Search),
+    /// Delete a run for good, with its files
+    Delete(Delete),
+    /// Show what takes space
+    Storage(StorageLimit),
+    /// Free the contents of files that no run refers to any more
+    Gc,
     /// Follow a run, whoever drives it
     Watch(Watch),
     /// Go on with a run

@@ -10,6 +10,7 @@ mod closed_keys;
 mod counting;
 mod crash;
 mod damage;
+mod deleting;
 mod demo;
 mod disk;
 mod events;
@@ -28,8 +29,10 @@ mod models;
 mod on_an_engine;
 mod patience;
 mod processes;
+mod replaying;
 #[cfg(target_os = "linux")]
 mod research;
+mod searching;
 mod server_questions;
 mod settling;
 mod skills;

@@ -185,8 +185,10 @@ impl Home {
         children.map(|child| self.events(&child)).collect()
     }
 
-    /// Checks that every chain of this home is whole.
+    /// Checks that every chain of this home is whole, and that every run can be derived again.
     pub fn assert_whole(&self) {
+        let derived = self.run(&["replay", "--verify"]);
+        assert_eq!(derived.status, 0, "{derived}");
         let checked = self.run(&["log", "check"]);
         assert_eq!(checked.status, 0, "{checked}");
         assert!(checked.out.contains("every chain is whole"), "{checked}");

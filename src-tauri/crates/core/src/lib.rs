@@ -15,5 +15,6 @@ pub mod pinned;
 pub mod policy;
 pub mod question;
 pub mod run;
+pub mod search;
 pub mod summary;
 pub mod view;

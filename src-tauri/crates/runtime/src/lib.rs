@@ -25,6 +25,7 @@ mod recovery;
 mod request;
 mod summing;
 mod telling;
+pub mod verify;
 pub mod wire;
 pub mod world;
 

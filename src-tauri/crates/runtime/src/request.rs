@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use longrein_core::compile::{self, Compiled, Known};
-use longrein_core::run::{Request, fragment_weight};
+use longrein_core::run::{Request, Run, fragment_weight};
 use longrein_protocol::event::{HandoffReason, ModelRequested, ModelSwitched};
 use longrein_protocol::{BlobHash, Body, Media};
 
@@ -14,6 +14,13 @@ use crate::outcome;
 use crate::ports::Model;
 use crate::wire::{self, Sealed, Wire};
 use crate::world::Unavailable;
+
+/// Estimated tokens of a request that was put together for a run.
+pub(crate) fn estimate(run: &Run, compiled: &Compiled) -> u32 {
+    let kept = run.fragments.iter().take(compiled.keep as usize);
+    let kept = kept.map(|fragment| fragment_weight(fragment) as usize);
+    run.estimate(kept.sum::<usize>() + compiled.weight())
+}
 
 impl Driver {
     pub(crate) async fn request(&mut self, attempt: u32) -> Result<(), DriveError> {
@@ -120,13 +127,9 @@ impl Driver {
         };
         let sealed = wire.seal(&compiled);
         self.wire = Some(wire);
-        let kept = self.run.fragments.iter().take(compiled.keep as usize);
-        let kept: usize = kept
-            .map(|fragment| fragment_weight(fragment) as usize)
-            .sum();
         #[cfg(debug_assertions)]
         let keep = compiled.keep;
-        let tokens = self.run.estimate(kept + compiled.weight());
+        let tokens = estimate(&self.run, &compiled);
         let (event, blobs) = wire::record(compiled, tokens);
         self.blobs.extend(blobs);
         self.record(event)?;

@@ -70,6 +70,33 @@ impl Wire {
         }
     }
 
+    /// The SHA-256 and the length of a request that is made of these fragments, of which the first
+    /// `keep` are those of the request before.
+    ///
+    /// # Errors
+    /// What reading gives.
+    pub async fn follow(
+        &mut self,
+        log: &dyn Log,
+        keep: u32,
+        fragments: &[Fragment],
+    ) -> Result<(String, usize), LogError> {
+        if keep != self.fragments {
+            *self = Self::default();
+        }
+        let frozen = frozen(fragments) as usize;
+        for fragment in &fragments[(self.fragments as usize).min(frozen)..frozen] {
+            self.extend(&body_bytes(log, &fragment.body).await?);
+        }
+        let (mut hash, mut length) = (self.hash.clone(), self.front.len());
+        for fragment in &fragments[frozen..] {
+            let bytes = body_bytes(log, &fragment.body).await?;
+            hash.update(&bytes);
+            length += bytes.len();
+        }
+        Ok((hex(&hash.finalize()), length))
+    }
+
     fn extend(&mut self, bytes: &[u8]) {
         self.front.extend_from_slice(bytes);
         self.hash.update(bytes);
@@ -133,6 +160,14 @@ pub async fn body_text(log: &dyn Log, body: &Body) -> Result<String, LogError> {
             Ok(String::from_utf8_lossy(&log.blob(*blob).await?).into_owned())
         }
     }
+}
+
+/// How many fragments stand before those that are fresh in every request.
+pub fn frozen(fragments: &[Fragment]) -> u32 {
+    let frozen = fragments
+        .iter()
+        .take_while(|fragment| !is_fresh(fragment.part));
+    u32::try_from(frozen.count()).unwrap_or(u32::MAX)
 }
 
 fn is_fresh(part: Section) -> bool {

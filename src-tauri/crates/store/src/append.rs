@@ -64,9 +64,7 @@ impl Work for AppendWork {
         if fence_number(connection, fence.tree)? != fence.number {
             return Err(LogError::Fenced.into());
         }
-        for blob in &self.blobs {
-            blob.insert(connection)?;
-        }
+        insert(&self.blobs, connection)?;
         for (part, payloads) in self.append.runs.iter().zip(&self.payloads) {
             append_run(connection, fence.tree, part, payloads)?;
         }
@@ -216,7 +214,7 @@ fn take_wishes(connection: &Connection, append: &Append) -> Result<(), Failure> 
     Ok(())
 }
 
-fn fence_number(connection: &Connection, tree: RunId) -> rusqlite::Result<u64> {
+pub(crate) fn fence_number(connection: &Connection, tree: RunId) -> rusqlite::Result<u64> {
     let number: Option<i64> = connection
         .prepare_cached("SELECT number FROM fences WHERE tree = ?1")?
         .query_row([key(tree)], |row| row.get(0))
@@ -309,15 +307,22 @@ impl Work for BlobsWork {
     }
 
     fn apply(&mut self, connection: &Connection) -> Result<(), Failure> {
-        for blob in &self.blobs {
-            blob.insert(connection)?;
-        }
-        Ok(())
+        insert(&self.blobs, connection)
     }
 
     fn answer(self: Box<Self>, outcome: Result<(), LogError>) {
         let _ = self.reply.send(outcome);
     }
+}
+
+fn insert(blobs: &[ReadyBlob], connection: &Connection) -> Result<(), Failure> {
+    for blob in blobs {
+        if !blob.is_there() {
+            return Err(LogError::Blob(blob.hash).into());
+        }
+        blob.insert(connection)?;
+    }
+    Ok(())
 }
 
 fn encode(blobs: &mut [ReadyBlob], encoder: &mut Encoder) -> Result<(), LogError> {

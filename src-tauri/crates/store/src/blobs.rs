@@ -45,8 +45,8 @@ enum Data {
     Raw(Vec<u8>),
     /// As the table holds it.
     Row(Vec<u8>),
-    /// Already on disk.
-    File,
+    /// Already on disk, there.
+    File(PathBuf),
 }
 
 impl ReadyBlob {
@@ -71,7 +71,7 @@ impl ReadyBlob {
         let known = Self {
             hash: blob.hash,
             raw_len: blob.bytes.len() as u64,
-            data: Data::File,
+            data: Data::File(path.clone()),
         };
         if lies_in_a_file(connection, blob.hash) && path.is_file() {
             return Ok(known);
@@ -97,11 +97,17 @@ impl ReadyBlob {
         Ok(())
     }
 
+    /// Whether its file, where it has one, is still there: the only run that had the same content may
+    /// have been deleted since.
+    pub(crate) fn is_there(&self) -> bool {
+        !matches!(&self.data, Data::File(path) if !path.is_file())
+    }
+
     /// Adds the row unless the content is there already.
     pub(crate) fn insert(&self, connection: &Connection) -> rusqlite::Result<()> {
         let data = match &self.data {
             Data::Raw(bytes) | Data::Row(bytes) => Some(bytes),
-            Data::File => None,
+            Data::File(_) => None,
         };
         let sql =
             "INSERT INTO blobs (hash, raw_len, data) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";

@@ -256,7 +256,7 @@ fn is_line(text: &str) -> bool {
 }
 
 /// Finds `{"blob": HASH, "bytes": N}` anywhere, in types that this version knows or not.
-fn collect_blobs(value: &Value, found: &mut BTreeSet<BlobHash>) {
+pub(crate) fn collect_blobs(value: &Value, found: &mut BTreeSet<BlobHash>) {
     match value {
         Value::Object(fields) => {
             if fields.len() == 2

@@ -122,7 +122,7 @@ pub(crate) fn if_missing(error: io::Error) -> io::Result<()> {
 }
 
 /// The bytes of all files beneath `path`; what can't be read counts nothing.
-pub(crate) fn bytes_beneath(path: &Path, depth: u32) -> u64 {
+pub fn bytes_beneath(path: &Path, depth: u32) -> u64 {
     let Ok(entries) = fs::read_dir(path) else {
         return 0;
     };

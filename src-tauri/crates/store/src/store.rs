@@ -17,6 +17,7 @@ use crate::append::{AppendWork, BlobsWork, FenceWork, LineWork, WishWork};
 use crate::blobs::{self, ReadyBlob};
 use crate::chain::RowHash;
 use crate::check::{self, CheckReport};
+use crate::delete::{self, DeleteWork, Deleted};
 use crate::fault;
 use crate::file_system;
 use crate::log::{Append, Fence, Log, LogError, Reading};
@@ -297,6 +298,39 @@ impl Store {
             checkpoint.map_err(|error| fault::database(&path, &error))
         });
         task.await.unwrap_or(Err(LogError::Closed))
+    }
+
+    /// Takes a run tree out of the log for good, with the contents that no other run refers to, and
+    /// what is left of it in the write-ahead log. Only for who holds the tree's lock.
+    ///
+    /// # Errors
+    /// Those of a write; nothing is taken out then.
+    pub async fn delete(&self, fence: Fence) -> Result<Deleted, LogError> {
+        let survey = self
+            .look(move |connection| delete::survey(connection, fence.tree))
+            .await?;
+        let data_dir = self.shared.data_dir.clone();
+        let deleted = self
+            .write(|reply| {
+                Box::new(DeleteWork {
+                    fence,
+                    survey,
+                    data_dir,
+                    done: Deleted::default(),
+                    reply,
+                })
+            })
+            .await?;
+        self.checkpoint().await?;
+        Ok(deleted)
+    }
+
+    /// What each run's events take in the database, in bytes.
+    ///
+    /// # Errors
+    /// [`LogError::Io`].
+    pub async fn bytes_of_runs(&self) -> Result<HashMap<RunId, u64>, LogError> {
+        self.look(delete::bytes_of_runs).await
     }
 
     /// What the log takes on disk, in bytes: the database with its write-ahead log, and blobs.

@@ -2,23 +2,28 @@
 //! acts, and nothing here is written: all of it follows from the log.
 
 mod action;
+mod compare;
 mod files;
 mod page;
 mod past;
 mod points;
 mod request;
+mod verify;
 mod wire_words;
 
 use longrein_protocol::RunId;
 use longrein_protocol::view::{Row, RunView};
 
 pub use action::{ActionRecord, DecisionRecord, LifeEvent, StartRecord};
+pub use compare::{ComparedRow, ComparedRows, ComparedStep, Comparison, Divergence};
 pub use files::{ChangedFile, FileAt, FileKind, FilesDifference, FilesThen, HowShown};
 pub use page::TextPage;
 pub use points::{Inspector, Mark, Points, RunPoint, Scrubber};
 pub use request::{
     AnswerBlock, AnswerRecord, RequestBlock, RequestKind, RequestRecord, RequestSection,
 };
+
+pub use verify::{Underived, Verification, VerifyDifference};
 
 pub(crate) use past::Pasts;
 

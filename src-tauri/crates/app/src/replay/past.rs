@@ -90,6 +90,12 @@ impl Pasts {
         }
         past
     }
+
+    /// Forgets runs that are deleted.
+    pub fn forget(&self, runs: &[RunId]) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(run, _)| !runs.contains(run));
+    }
 }
 
 /// What is kept of one run.

@@ -116,6 +116,19 @@ async fn every_event_is_a_point_and_the_line_has_the_knots_of_its_rows() {
     assert!(!line.marks.is_empty() && line.marks.len() <= knots.count());
 }
 
+fn compare_with_the_one_before(record: &RequestRecord, before: Option<&RequestRecord>) {
+    let blocks = record.sections.iter().flat_map(|section| &section.blocks);
+    let (kept, new): (Vec<_>, Vec<_>) = blocks.partition(|block| !block.is_new);
+    let Some(before) = before else {
+        return assert_eq!((kept.len(), record.dropped.len()), (0, 0));
+    };
+    let had = before.sections.iter().map(|section| section.blocks.len());
+    assert_eq!(had.sum::<usize>() - record.dropped.len(), kept.len());
+    assert!(!kept.is_empty() && !new.is_empty());
+    assert_eq!(record.before, Some(before.seq));
+    assert!(record.new_tokens < record.tokens);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_is_told_piece_by_piece_and_its_bytes_are_those_that_were_sent() {
     let (_folder, app, run, events) = demonstrated().await;
@@ -146,17 +159,7 @@ async fn a_request_is_told_piece_by_piece_and_its_bytes_are_those_that_were_sent
             blocks.iter().map(|block| block.bytes).sum::<u32>(),
             record.bytes
         );
-        let kept = blocks.iter().filter(|block| !block.is_new).count();
-        match &before {
-            None => assert_eq!((kept, record.dropped.len()), (0, 0)),
-            Some(before) => {
-                let had = before.sections.iter().map(|section| section.blocks.len());
-                assert_eq!(had.sum::<usize>() - record.dropped.len(), kept);
-                assert!(kept > 0 && kept < blocks.len());
-                assert_eq!(record.before, Some(before.seq));
-                assert!(record.new_tokens < record.tokens);
-            }
-        }
+        compare_with_the_one_before(&record, before.as_ref());
         let told = history::request(app.store(), run, number)
             .await
             .unwrap()

@@ -37,12 +37,13 @@ pub async fn run(context: &Context, log: Log) -> Result<Status, Failure> {
         Log::Rebuild => {
             let line = |events: &[longrein_protocol::Event]| Some(Run::fold(events).line());
             let count = app.store().rebuild(&line).await?;
+            app.rebuild_search().await?;
             if screen.is_json() {
                 screen.json(&json!({"rebuilt": count}))?;
             } else {
                 let runs = text::counted(count, "run");
                 screen.result(&format!(
-                    "The list was written anew from the events of {runs}."
+                    "The list and the index of the search were written anew from the events of {runs}."
                 ))?;
             }
             Ok(Status::Done)

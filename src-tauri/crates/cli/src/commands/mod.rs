@@ -4,6 +4,7 @@ mod agents;
 mod answers;
 mod approvals;
 mod before;
+mod delete;
 mod drive;
 mod export;
 mod files;
@@ -16,9 +17,11 @@ mod mcp;
 mod models;
 mod no_key;
 mod read;
+mod replay;
 mod resume;
 mod rules;
 mod runs;
+mod search;
 mod skills;
 mod take_up;
 mod wishes;
@@ -65,6 +68,12 @@ pub fn run(context: &Context, command: Command) -> Result<Status, Failure> {
         Command::Files(files) => light(files::files(context, files)),
         Command::Diff(diff) => light(files::diff(context, diff)),
         Command::Fork(fork) => light(fork::fork(context, fork)),
+        Command::Replay(replay) => light(replay::replay(context, replay)),
+        Command::Delete(delete) => light(delete::delete(context, delete)),
+        Command::Storage(limit) => light(delete::storage(context, limit.limit)),
+        Command::Gc => light(delete::free(context)),
+        Command::Search(search) => light(search::search(context, search)),
+        Command::Compare(compare) => light(replay::compare(context, compare)),
         Command::Agents => agents::list(context),
         Command::Agent(Agent::Check(check)) => agents::check(context, &check.file),
         Command::Keys(keys) => light(keys::keys(context, keys)),

@@ -78,7 +78,11 @@ impl Run {
                 }
                 ResumeReason::Interrupted | ResumeReason::TakenOver => true,
             },
-            Payload::RunForked(forked) => self.seq == forked.from_seq,
+            Payload::RunForked(forked) => {
+                let mut results = forked.results.iter();
+                self.seq == forked.from_seq
+                    && results.all(|changed| self.has_in_view(&changed.action))
+            }
             Payload::RunPaused(_) | Payload::RunHandedOff(_) => going,
             // A person may take the result of a run that was handed to them as it is.
             Payload::RunFinished(finished) => {

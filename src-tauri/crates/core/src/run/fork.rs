@@ -1,11 +1,12 @@
 //! A fork: a new run that begins with another run's events.
 
-use longrein_protocol::event::RunForked;
+use longrein_protocol::block::{Origin, Trust};
+use longrein_protocol::event::{ChangedResult, RunForked};
 use longrein_protocol::gate::Scope;
 use longrein_protocol::view::KnotShape;
-use longrein_protocol::{Event, RunId};
+use longrein_protocol::{ActionId, Event, RunId};
 
-use super::{Acceptance, Phase, Request, Reserve, Run, Summaries};
+use super::{Acceptance, ActionResult, Item, Phase, Request, Reserve, Run, Summaries};
 
 /// The events of a run up to and with `seq`, as those of a new run.
 pub fn copied(events: impl IntoIterator<Item = Event>, seq: u32, run: RunId) -> Vec<Event> {
@@ -24,6 +25,9 @@ impl Run {
         self.summaries = Summaries::default();
         self.close_open("Not carried into this fork: the original run keeps it.");
         self.end_jobs("the original run keeps it");
+        for changed in &forked.results {
+            self.change_result(changed);
+        }
         self.request = Request::None;
         self.claim = false;
         self.checked = false;
@@ -61,5 +65,44 @@ impl Run {
         self.front_changed = true;
         self.phase = Phase::Paused;
         self.knot(KnotShape::Break);
+    }
+
+    /// Whether the model still has the result of an action before it, so that it can be changed.
+    pub fn has_in_view(&self, action: &ActionId) -> bool {
+        let mut closed = self.actions.iter();
+        closed.any(|open| open.id == *action && open.result.is_some())
+            || self.conversation.numbered().any(|(number, item)| {
+                let is_whole = number >= self.conversation.pruned_before;
+                is_whole && matches!(item, Item::Result { action: of, .. } if of == action)
+            })
+    }
+
+    /// From here on the action returned what a person says. Taint stays: it was read all the same.
+    fn change_result(&mut self, changed: &ChangedResult) {
+        let conversation = &mut self.conversation;
+        for item in &mut conversation.items {
+            let before = item.bytes();
+            let Item::Result { action, result, .. } = item else {
+                continue;
+            };
+            if *action != changed.action {
+                continue;
+            }
+            *result = ActionResult {
+                body: changed.result.clone(),
+                whole: None,
+                file: None,
+                media: Vec::new(),
+                error: None,
+                origin: Origin::Person,
+                trust: Trust::Trusted,
+                latency_ms: result.latency_ms,
+            };
+            let after = item.bytes();
+            conversation.bytes = (conversation.bytes + after).saturating_sub(before);
+        }
+        // What is read on in is what was said, and no longer what was kept of it.
+        self.results_kept
+            .retain(|kept| kept.action != changed.action);
     }
 }

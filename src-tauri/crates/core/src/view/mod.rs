@@ -68,6 +68,10 @@ pub struct View {
 /// The bodies of an event that a view reads.
 pub fn bodies_needed(event: &Event) -> Vec<&Body> {
     match &event.payload {
+        Payload::RunForked(forked) => {
+            let results = forked.results.iter();
+            results.map(|changed| &changed.result).collect()
+        }
         Payload::TurnStarted(turn) => vec![&turn.input],
         Payload::TurnSteered(steered) => vec![&steered.input],
         Payload::NoticeGiven(notice) => vec![&notice.text],

@@ -48,7 +48,7 @@ impl View {
             Payload::SideRequested(requested) => self.side_requested(event, requested),
             Payload::SideResponded(responded) => self.side_responded(responded, content),
             Payload::SideFailed(failed) => self.side_failed(failed),
-            Payload::RunForked(forked) => self.forked(event, forked),
+            Payload::RunForked(forked) => self.forked(event, forked, content),
             Payload::RunResumed(resumed) => self.resumed(event, resumed),
             Payload::RunPaused(_) => self.paused(event),
             Payload::RunHandedOff(handed_off) => self.handed_off(event, handed_off),
@@ -250,8 +250,11 @@ impl View {
         keys
     }
 
-    fn forked(&mut self, event: &Event, forked: &RunForked) -> Vec<String> {
+    fn forked(&mut self, event: &Event, forked: &RunForked, content: &Content<'_>) -> Vec<String> {
         let mut keys = self.close_open_rows("the original keeps it");
+        for changed in &forked.results {
+            keys.extend(self.result_changed(event, changed, &content(&changed.result)));
+        }
         self.rules.clone_from(&self.run.rules);
         let text = format!(
             "Forked here from run {}, after its event {}. What was open there stays there.",

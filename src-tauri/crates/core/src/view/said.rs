@@ -1,8 +1,10 @@
 //! What people say of an action, on its card.
 
 use longrein_protocol::ToolErrorClass;
+use longrein_protocol::block::Trust;
 use longrein_protocol::event::{
-    ActionCompensated, ActionReconciled, ApprovalResolved, ApprovalWithdrawn, Event, Verdict,
+    ActionCompensated, ActionReconciled, ApprovalResolved, ApprovalWithdrawn, ChangedResult, Event,
+    Verdict,
 };
 use longrein_protocol::view::{ActionState, KnotShape, KnotTone, SaidLine};
 
@@ -12,6 +14,25 @@ use super::{ROW_TEXT_BYTES, View, words};
 use crate::compile::Content;
 
 impl View {
+    /// A fork goes on with another result than the action had.
+    pub(super) fn result_changed(
+        &mut self,
+        event: &Event,
+        changed: &ChangedResult,
+        text: &str,
+    ) -> Vec<String> {
+        self.action(&changed.action, |row, _| {
+            row.result = words::cut(text, ROW_TEXT_BYTES);
+            row.trust = Trust::Trusted;
+            row.said.push(SaidLine {
+                words: "you changed its result for this fork".to_owned(),
+                note: String::new(),
+                from: None,
+                at: event.at,
+            });
+        })
+    }
+
     pub(super) fn approval_answered(
         &mut self,
         event: &Event,

@@ -1,8 +1,9 @@
 //! A run that begins with another run's events.
 
-use longrein_core::run::{Phase, Run, copied};
-use longrein_protocol::event::RunForked;
-use longrein_protocol::{Event, RunId};
+use longrein_core::run::{ActionResult, Item, Phase, Run, copied};
+use longrein_protocol::block::{Origin, Trust};
+use longrein_protocol::event::{ChangedResult, RunForked};
+use longrein_protocol::{ActionId, Body, Event, RunId};
 
 use crate::next::owed;
 use crate::play::play;
@@ -24,6 +25,7 @@ fn forked(lines: &str) -> Run {
             model: None,
             price: None,
             takes: Default::default(),
+            results: Vec::new(),
         }
         .into(),
     };
@@ -45,6 +47,58 @@ fn what_was_open_stays_with_the_original() {
             .map(|created| created.workspace.as_str()),
         Some("fork")
     );
+}
+
+#[test]
+fn a_person_may_say_what_an_action_returned_and_taint_stays() {
+    let read = "created\nturn Go.\nreveal look\ncompiled\nrequested\nasks a=look\npropose a=look\ndecide a allow\nstart a\nfinish a untrusted";
+    let (original, events) = play(read);
+    let run = RunId::from_parts(2, 2);
+    let changed = |action: &str| {
+        let mut fork = Run::fold(&copied(events.clone(), original.seq, run));
+        let event = Event {
+            run,
+            seq: original.seq + 1,
+            at: 1,
+            payload: RunForked {
+                from_run: RunId::from_parts(1, 1),
+                from_seq: original.seq,
+                workspace: "fork".to_owned(),
+                agent: None,
+                model: None,
+                price: None,
+                takes: Default::default(),
+                results: vec![ChangedResult {
+                    action: ActionId(action.to_owned()),
+                    result: Body::Text("It is seven.".to_owned()),
+                }],
+            }
+            .into(),
+        };
+        let checked = fork.check(&event);
+        fork.apply(&event);
+        (checked.is_ok(), fork)
+    };
+    let (allowed, fork) = changed("a");
+    assert!(allowed && fork.tainted);
+    let results: Vec<&ActionResult> = fork
+        .conversation
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Result { result, .. } => Some(result),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(results.len(), 1);
+    assert_eq!(results[0].body, Body::Text("It is seven.".to_owned()));
+    assert_eq!(
+        (&results[0].origin, results[0].trust),
+        (&Origin::Person, Trust::Trusted)
+    );
+    let bytes: usize = fork.conversation.items.iter().map(Item::bytes).sum();
+    assert_eq!(fork.conversation.bytes, bytes);
+    assert!(!changed("b").0, "an action that has no result");
 }
 
 #[test]

@@ -125,6 +125,7 @@ fn forked(run: &mut Run) {
         model: None,
         price: None,
         takes: Default::default(),
+        results: Vec::new(),
     };
     append(run, fork.into());
 }

@@ -347,6 +347,7 @@ impl Play {
             model,
             price: None::<Price>,
             takes: Takes::default(),
+            results: Vec::new(),
         });
         self.model += u32::from(told && switches);
         let tools = self.run.tools.clone();

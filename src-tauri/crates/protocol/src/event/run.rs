@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::AgentSpec;
 use crate::body::{BlobHash, Body};
 use crate::gate::Surface;
-use crate::ids::RunId;
+use crate::ids::{ActionId, RunId};
 use crate::media::{Media, Takes};
 
 /// See [`super::Payload::RunCreated`].
@@ -104,6 +104,19 @@ pub struct RunForked {
     /// What the model takes beside text from here on.
     #[serde(default, skip_serializing_if = "Takes::is_unknown")]
     pub takes: Takes,
+    /// Results that are others from here on, as the person who made the fork says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ChangedResult>,
+}
+
+/// A result that a person changed for a fork. What the action did is as it was; the model is told
+/// this instead.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ChangedResult {
+    /// The action.
+    pub action: ActionId,
+    /// What it is said to have returned.
+    pub result: Body,
 }
 
 /// See [`super::Payload::RunResumed`].

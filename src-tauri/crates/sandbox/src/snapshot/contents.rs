@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +126,42 @@ impl ContentsFolder {
         }
     }
 
+    /// Removes the contents that are not in `used` and were kept last before a time. Returns how many
+    /// those were, and their bytes.
+    ///
+    /// # Errors
+    /// When the folder can't be read or changed.
+    pub fn sweep(&self, used: &HashSet<Hash>, before: SystemTime) -> io::Result<(u32, u64)> {
+        let (mut count, mut bytes) = (0, 0);
+        let folders = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((0, 0)),
+            folders => folders?,
+        };
+        for folder in folders {
+            let folder = folder?;
+            let begin = folder.file_name();
+            if !folder.file_type()?.is_dir() || begin == UNFINISHED {
+                continue;
+            }
+            for file in fs::read_dir(folder.path())? {
+                let file = file?;
+                let rest = file.file_name();
+                let name = format!("{}{}", begin.to_string_lossy(), rest.to_string_lossy());
+                let Ok(hash) = name.parse::<Hash>() else {
+                    continue;
+                };
+                let meta = file.metadata()?;
+                if used.contains(&hash) || meta.modified()? >= before {
+                    continue;
+                }
+                fs::remove_file(file.path())?;
+                count += 1;
+                bytes += meta.len();
+            }
+        }
+        Ok((count, bytes))
+    }
+
     fn path(&self, hash: Hash) -> PathBuf {
         let name = hash.to_string();
         let (folder, rest) = name.split_at(FOLDER_CHARS);
@@ -159,6 +196,8 @@ impl Contents for ContentsFolder {
             // One of another length was cut off when the machine stopped.
             if fs::metadata(&path).is_ok_and(|kept| kept.is_file() && kept.len() == bytes) {
                 fs::remove_file(&unfinished)?;
+                // Whoever sweeps sees that it is in use again.
+                File::open(&path)?.set_modified(SystemTime::now())?;
             } else {
                 fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
                 fs::rename(&unfinished, &path)?;
@@ -267,4 +306,32 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_nobody_refers_to_and_is_old_is_swept() {
+        use std::collections::HashSet;
+        use std::time::{Duration, SystemTime};
+
+        let folder = tempfile::tempdir().unwrap();
+        let contents = ContentsFolder::at(folder.path().join("files"));
+        assert_eq!(
+            contents.sweep(&HashSet::new(), SystemTime::now()).unwrap(),
+            (0, 0)
+        );
+        let keep = |text: &str| contents.keep(&mut text.as_bytes(), 99).unwrap().0;
+        let (used, unused) = (keep("used"), keep("unused"));
+        let later = SystemTime::now() + Duration::from_secs(60);
+        let used_alone = HashSet::from([used]);
+        assert_eq!(
+            contents.sweep(&used_alone, SystemTime::UNIX_EPOCH).unwrap(),
+            (0, 0)
+        );
+        assert_eq!(contents.sweep(&used_alone, later).unwrap(), (1, 6));
+        assert!(contents.open(used).is_ok() && contents.open(unused).is_err());
+    }
 }

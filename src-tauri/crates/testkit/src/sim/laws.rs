@@ -23,6 +23,8 @@ pub enum Law {
     Log,
     /// Folding in pieces equals folding in one go, and what is next follows from the log.
     Fold,
+    /// What the core makes of each state is what the log says: decisions, requests, what follows.
+    DerivedAgain,
     /// What leaves the process was announced on disk before.
     FactBeforeEffect,
     /// An action that can't be repeated happens at most once.

@@ -8,7 +8,7 @@ use longrein_protocol::event::{ResumeReason, RunResumed};
 use longrein_protocol::wish::Wish;
 use longrein_protocol::{Event, Payload, RunId};
 use longrein_runtime::ports::Clock;
-use longrein_runtime::{DriveError, Driver, Ports, history};
+use longrein_runtime::{DriveError, Driver, Ports, history, verify};
 use longrein_store::{Log, MemoryLog};
 use tokio::runtime::Builder;
 
@@ -19,7 +19,7 @@ use super::laws::{Law, Violation};
 use super::log::SimLog;
 use super::outside::Outside;
 use super::person::Person;
-use super::scenario::Scenario;
+use super::scenario::{DiskFault, FaultWhat, Scenario};
 use super::world::SimWorld;
 use crate::world::{SeededChance, TestWorld};
 
@@ -293,12 +293,21 @@ impl Play {
 
     fn told(self) -> Played {
         let events = self.disk.durable(self.run);
+        let world = SimWorld {
+            outside: self.outside.clone(),
+            clock: Arc::new(SimClock::new(self.now_ms, &[])),
+        };
         let mut state = self.outside.state();
         let runs: Vec<RunId> = state.all().filter_map(|laws| laws.run.id).collect();
         for run in runs {
             let events = self.disk.durable(run);
             let every = events.len() / CUTS + 1;
             let cuts = (0..CUTS).map(|place| place * every);
+            if is_derived_again(&self.outside.scenario.faults)
+                && let Some(how) = derived_again(&self.disk, &world, run)
+            {
+                state.laws.broken(Law::DerivedAgain, how);
+            }
             match fold::hold(&events, cuts) {
                 Err(violation) => state.laws.broken(violation.law, violation.how),
                 Ok(folded) if !state.all().any(|laws| laws.run == folded) => {
@@ -317,6 +326,33 @@ impl Play {
             events,
         }
     }
+}
+
+/// Whether the log of a play is derived again. Of plays with other faults there are very many, and
+/// all of a kind with these.
+fn is_derived_again(faults: &[DiskFault]) -> bool {
+    match faults {
+        [] => true,
+        [fault] => fault.durable && matches!(fault.what, FaultWhat::Crash),
+        _ => false,
+    }
+}
+
+/// Where the log of a run says something else than what the core makes of it.
+fn derived_again(disk: &MemoryLog, world: &SimWorld, run: RunId) -> Option<String> {
+    let derived = futures::executor::block_on(verify::derive(disk, world, run));
+    let derived = match derived {
+        Ok(derived) => derived,
+        Err(error) => return Some(error.to_string()),
+    };
+    if let Some((seq, why)) = derived.underived.first() {
+        return Some(format!("event {seq}: {why}"));
+    }
+    let difference = derived.differences.first()?;
+    Some(format!(
+        "event {}, {}: the log says {}, and the core {}",
+        difference.seq, difference.of, difference.logged, difference.derived
+    ))
 }
 
 /// Waits for the next of these times, for ever after the last.

@@ -19,6 +19,7 @@ use crate::Longrein;
 use crate::error::{AppError, AppErrorCode};
 
 pub use answer::{AnswerBlock, AnswerRecord};
+pub(super) use block::cut;
 pub use record::{RequestBlock, RequestKind, RequestRecord, RequestSection};
 
 /// The most pieces of a request that are described; the newest ones are.
