@@ -1,5 +1,5 @@
 import type { ActionRecord, FilesDifference, FilesThen, Points, RequestRecord, Row, RunView, Scrubber, TextPage } from './bindings';
-import type { Comparison, DeletedRuns, ForkRequest, Freed, Search, SearchPage, Storage } from './later';
+import type { Comparison, DeletedRuns, ForkRequest, Freed, Search, SearchPage, Storage } from './bindings';
 
 /** Looking back: nothing of it acts. A `seq` names an event; `null` means the run as it stands. */
 export interface ReplayHost {

@@ -53,6 +53,12 @@ const host: Host = {
   filesAt: (run, seq) => asked(commands.filesAt(run, seq)),
   filesBetween: (run, fromSeq, toSeq) => asked(commands.filesBetween(run, fromSeq, toSeq)),
   fileTextAt: (run, seq, path, offset) => asked(commands.fileTextAt(run, seq, path, offset)),
+  forkRun: (request) => asked(commands.forkRun(request)),
+  compareRuns: (left, right, fromStep) => asked(commands.compareRuns(left, right, fromStep)),
+  searchRuns: (search) => asked(commands.searchRuns(search)),
+  deleteRun: (run) => asked(commands.deleteRun(run)),
+  storageUsed: () => asked(commands.storageUsed()),
+  freeStorage: () => asked(commands.freeStorage()),
 
   listAgents: () => asked(commands.listAgents()),
   listModels: () => asked(commands.listModels()),

@@ -1,4 +1,4 @@
-import type { ComparedStep, Comparison } from '$host/later';
+import type { ComparedStep, Comparison } from '$host/bindings';
 import { HostError, type Host } from '$host/host';
 
 /** Steps that are the same on both sides, folded, or one that is not. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ComparedStep } from '$host/later';
+import type { ComparedStep } from '$host/bindings';
 import { partsOf } from './compare.svelte';
 
 const step = (number: number, same: boolean): ComparedStep => ({ step: number, same, rows: [] });

@@ -1,5 +1,5 @@
 import type { ActionRow, Row } from '$host/bindings';
-import type { ForkRequest } from '$host/later';
+import type { ForkRequest } from '$host/bindings';
 
 /** What a person wants to be otherwise in a fork, as they write it. */
 export interface Wanted {

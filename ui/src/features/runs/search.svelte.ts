@@ -1,5 +1,5 @@
 import type { RunState } from '$host/bindings';
-import type { SearchHit } from '$host/later';
+import type { SearchHit } from '$host/bindings';
 import { HostError, type Host } from '$host/host';
 import type { Filter, StateFilter } from './filter';
 

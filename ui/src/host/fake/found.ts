@@ -1,5 +1,5 @@
 import type { Row } from '../bindings';
-import type { ComparedRow, ComparedRows, ComparedStep, Comparison, Search, SearchHit, SearchPage } from '../later';
+import type { ComparedRow, ComparedRows, ComparedStep, Comparison, Search, SearchHit, SearchPage } from '../bindings';
 import { HostError } from '../host';
 import type { Story } from './story';
 
