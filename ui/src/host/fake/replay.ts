@@ -52,6 +52,14 @@ function opensOf(kind: string, row: Row): Inspector {
   return kind === 'snapshot.taken' ? { kind: 'files' } : { kind: 'view' };
 }
 
+function sectionsOf(all: RequestBlock[]) {
+  const names = [...new Set(all.map((block) => block.section))];
+  return names.map((section) => {
+    const blocks = all.filter((block) => block.section === section);
+    return { section, blocks, tokens: sum(blocks, 'tokens'), bytes: sum(blocks, 'bytes') };
+  });
+}
+
 /** A story in its past. */
 export class Past {
   constructor(private readonly story: Story) {}
@@ -141,11 +149,7 @@ export class Past {
       ...conversation,
       fixed('tail', 'Longrein', `Step ${number} of 80. 97 % of the budget is left.`, 310, true),
     ].map((block, index): RequestBlock => ({ ...block, place: index }));
-    const names = [...new Set(all.map((block) => block.section))];
-    const sections = names.map((section) => {
-      const blocks = all.filter((block) => block.section === section);
-      return { section, blocks, tokens: sum(blocks, 'tokens'), bytes: sum(blocks, 'bytes') };
-    });
+    const sections = sectionsOf(all);
     const answer: AnswerRecord = {
       seq: row.seq + 2,
       at: row.at + 1_800,

@@ -4,7 +4,9 @@ use longrein_protocol::agent::Decision;
 use longrein_protocol::block::Trust;
 use longrein_protocol::event::Digest;
 use longrein_protocol::source::CriterionResult;
-use longrein_protocol::view::{ActionRow, Knot, KnotShape, KnotTone, Row, RowContent, SaidLine};
+use longrein_protocol::view::{
+    ActionRow, Knot, KnotShape, KnotTone, Listed, Row, RowContent, RuleLine, SaidLine,
+};
 
 use super::html::Html;
 use super::prose::prose;
@@ -88,11 +90,8 @@ fn content(html: &mut Html, content: &RowContent, story: &Story, within: &str) {
             removed,
         } => {
             html.element("p", "note", text);
-            let words = |rules: &[longrein_protocol::view::RuleLine]| -> Vec<String> {
-                rules.iter().map(|rule| rule.words.clone()).collect()
-            };
-            html.list("In force from here on", &words(added));
-            html.list("No longer in force", &words(removed));
+            rules(html, "In force from here on", added);
+            rules(html, "No longer in force", removed);
         }
         RowContent::Side {
             text,
@@ -112,13 +111,7 @@ fn content(html: &mut Html, content: &RowContent, story: &Story, within: &str) {
         }
         RowContent::Compacted { text, details } => {
             html.element("p", "note", &format!("Compacted. {text}"));
-            if !details.is_empty() {
-                html.raw("<details><summary>What was left out and what is kept</summary>");
-                for listed in details {
-                    html.list(&listed.title, &listed.lines);
-                }
-                html.raw("</details>");
-            }
+            left_out(html, details);
         }
         RowContent::Notice { text } | RowContent::Budget { text, .. } => {
             html.element("p", "note", text);
@@ -139,6 +132,22 @@ fn content(html: &mut Html, content: &RowContent, story: &Story, within: &str) {
             digest.iter().for_each(|digest| handed_over(html, digest));
         }
     }
+}
+
+fn rules(html: &mut Html, heading: &str, rules: &[RuleLine]) {
+    let words: Vec<&str> = rules.iter().map(|rule| rule.words.as_str()).collect();
+    html.list(heading, &words);
+}
+
+fn left_out(html: &mut Html, details: &[Listed]) {
+    if details.is_empty() {
+        return;
+    }
+    html.raw("<details><summary>What was left out and what is kept</summary>");
+    for listed in details {
+        html.list(&listed.title, &listed.lines);
+    }
+    html.raw("</details>");
 }
 
 fn handed_over(html: &mut Html, digest: &Digest) {
