@@ -2,7 +2,7 @@
 //! its workspace holds.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use longrein_protocol::RunId;
 use longrein_protocol::agent::SandboxSettings;
@@ -34,6 +34,9 @@ const FILES: u32 = 2_000;
 const FOLDER_FILES: u32 = 50;
 /// Bytes of each: 55 MB in all.
 const FILE_BYTES: usize = 27_500;
+/// How long the files are left alone: one that was written a moment ago is read again, since its
+/// time does not tell two writes apart.
+const SETTLING: Duration = Duration::from_millis(2_100);
 /// The longest that one command may take.
 const COMMAND_MS: u64 = 60_000;
 /// The files that a process may hold open.
@@ -269,6 +272,7 @@ async fn of_snapshots(paths: &Paths, run: RunId, cost: &mut BoxCost) -> Result<(
     for number in 0..FILES {
         write(&file(number), number)?;
     }
+    tokio::time::sleep(SETTLING).await;
     let keeper = Keeper::new(&paths.files());
     let of = SnapshotOf {
         run,
