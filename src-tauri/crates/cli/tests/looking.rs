@@ -161,10 +161,12 @@ fn a_run_is_told_as_a_page_and_as_markdown_with_every_step_and_no_network() {
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
     assert!(!page.contains("src=\"http"), "nothing is fetched");
     let shown = home.run(&["show", &run]);
-    for tool in ["search_library", "write_file", "publish_artifact", "finish"] {
+    for tool in ["update_plan", "delegate", "publish_artifact", "finish"] {
         assert!(shown.out.contains(tool), "{tool}: {shown}");
         assert!(page.contains(tool) && text.contains(tool), "{tool}");
     }
+    let searched = [&page, &text].map(|told| told.contains("search_library"));
+    assert_eq!(searched, [true, true], "what helpers did is within");
     assert!(page.contains(&run) && text.contains(&run));
     assert!(page.contains("\"exact\":true"), "its requests are in it");
 }
