@@ -57,6 +57,21 @@ export default {
     wellBehaved(faults);
   },
 
+  'its run is opened from there, with all that can be done with it': async (world) => {
+    const { page, faults } = await openScene(world.context, world.address, 'inbox', { hash: '#/waiting/01JE9' });
+    await page.getByTestId('approval').waitFor();
+    await page.getByTestId('inbox-open').click();
+    await page.locator('.run[data-run="01JE9"]').waitFor();
+    await page.keyboard.press('i');
+    await page.getByTestId('inspector').waitFor({ state: 'detached' });
+    await page.keyboard.press('t');
+    await page.getByTestId('replay').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+2');
+    await page.getByTestId('inbox').waitFor();
+    wellBehaved(faults);
+  },
+
   'where nothing waits it says what would come here': async (world) => {
     const { page, faults } = await openScene(world.context, world.address, 'accepted', { hash: '#/waiting' });
     await page.getByTestId('inbox-empty').getByText('Nothing waits for you.').waitFor();

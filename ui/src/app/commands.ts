@@ -191,7 +191,7 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   { id: 'replay', title: 'Look back at the run', group: 'run', icon: History, keys: 'T', also: 'replay time travel scrub request inspect', offered: (app) => head(app) !== null, run: (app) => app.router.go({ screen: 'replay', run: app.run?.run ?? '', seq: null }) },
-  { id: 'compare', title: 'Compare with another run', group: 'run', icon: Columns2, keys: 'C', also: 'difference side by side fork', offered: (app) => app.run?.head != null && app.host.compareRuns !== undefined && app.router.current.screen !== 'inbox', run: (app) => void (app.comparing = app.run?.run ?? null) },
+  { id: 'compare', title: 'Compare with another run', group: 'run', icon: Columns2, keys: 'C', also: 'difference side by side fork', offered: (app) => app.run?.head != null && app.router.current.screen !== 'inbox', run: (app) => void (app.comparing = app.run?.run ?? null) },
   { id: 'cancel', title: 'Cancel the run', group: 'run', icon: CircleSlash, also: 'stop end', offered: inState(offersCancel), run: (app) => void (app.cancelling = true) },
 
   { id: 'replay-play', title: 'Play, or stop playing', group: 'replay', icon: CirclePlay, keys: 'Space', offered: past, run: looking((replay) => (replay.playing ? replay.pause() : replay.play())) },
@@ -201,7 +201,7 @@ export const COMMANDS: readonly Command[] = [
   { id: 'replay-last', title: 'To the last event', group: 'replay', icon: ChevronLast, keys: 'End', offered: past, run: looking((replay) => replay.step(replay.last)) },
   { id: 'replay-request', title: 'To the next request', group: 'replay', icon: MessageSquareCode, keys: 'N', also: 'model', offered: past, run: seeking(['model.requested'], 'request') },
   { id: 'replay-asked', title: 'To the next that asked you something', group: 'replay', icon: Hand, keys: 'W', also: 'approval question wait', offered: past, run: seeking(['approval.requested', 'question.asked', 'acceptance.requested', 'action.uncertain', 'run.handed_off'], 'question to you') },
-  { id: 'fork', title: 'Fork from here', group: 'replay', icon: GitFork, keys: 'F', also: 'branch copy', offered: (app) => past(app) && app.host.forkRun !== undefined, run: looking((replay) => (replay.pause(), (replay.forking = true))) },
+  { id: 'fork', title: 'Fork from here', group: 'replay', icon: GitFork, keys: 'F', also: 'branch copy', offered: past, run: looking((replay) => (replay.pause(), (replay.forking = true))) },
 
   {
     id: 'delete',
@@ -210,7 +210,7 @@ export const COMMANDS: readonly Command[] = [
     icon: Trash2,
     also: 'remove for good space',
     // A helper is a part of the run that it works for, and goes with it.
-    offered: (app) => inState((state) => !offersPause(state))(app) && head(app)?.parent === '' && app.host.deleteRun !== undefined,
+    offered: (app) => inState((state) => !offersPause(state))(app) && head(app)?.parent === '',
     run: (app) => {
       const shown = head(app);
       if (shown) app.deleting = { run: shown.run, title: shown.title, then: () => app.router.go({ screen: 'runs' }) };

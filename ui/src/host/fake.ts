@@ -1,5 +1,4 @@
-import type { ActionRow, Approval, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Replied, Row, RuleLine, RunLine, SaidLine, ServerList, ServerQuestionState, ServerRequest, Settings, SignInPage, SkillList, SkillOffered, Standing, StartRequest, Surface, Theme, ToldReview, Verdict, ViewUpdate } from './bindings';
-import type { ForkRequest, Search } from './bindings';
+import type { ActionRow, Approval, ForkRequest, KeyList, KeySaved, Limits, PlaceChosen, PlaceRequest, ProviderRequest, QuitChoice, Replied, Row, RuleLine, RunLine, SaidLine, Search, ServerList, ServerQuestionState, ServerRequest, Settings, SignInPage, SkillList, SkillOffered, Standing, StartRequest, Surface, Theme, ToldReview, Verdict, ViewUpdate } from './bindings';
 import { beginWith, checkKey, choose, listOf, openWith } from './fake/keys';
 import { SIGN_IN_PAGE } from './fake/servers';
 import { emptyScene, SCENES, type Scene } from './fake/scenes';

@@ -1,5 +1,4 @@
-import type { ActionRecord, FilesDifference, FilesThen, Points, RequestRecord, Row, RunView, Scrubber, TextPage } from './bindings';
-import type { Comparison, DeletedRuns, ForkRequest, Freed, Search, SearchPage, Storage } from './bindings';
+import type { ActionRecord, Comparison, DeletedRuns, FilesDifference, FilesThen, ForkRequest, Freed, Points, RequestRecord, Row, RunView, Scrubber, Search, SearchPage, Storage, TextPage } from './bindings';
 
 /** Looking back: nothing of it acts. A `seq` names an event; `null` means the run as it stands. */
 export interface ReplayHost {
@@ -17,16 +16,16 @@ export interface ReplayHost {
   filesAt(run: string, seq: number | null): Promise<FilesThen>;
   filesBetween(run: string, fromSeq: number, toSeq: number): Promise<FilesDifference>;
   /** Begins a fork and answers with its id. It stands still until it is resumed or spoken to. */
-  forkRun?(request: ForkRequest): Promise<string>;
+  forkRun(request: ForkRequest): Promise<string>;
   /** Two runs, aligned by step, a page of steps from one on. */
-  compareRuns?(left: string, right: string, fromStep: number): Promise<Comparison>;
+  compareRuns(left: string, right: string, fromStep: number): Promise<Comparison>;
   /** Everything that was said or found in any run, the newest first, by pages. */
-  searchRuns?(search: Search): Promise<SearchPage>;
+  searchRuns(search: Search): Promise<SearchPage>;
   /** Deletes a run for good, with its helpers and its files. */
-  deleteRun?(run: string): Promise<DeletedRuns>;
+  deleteRun(run: string): Promise<DeletedRuns>;
   /** What takes space, in bytes. */
-  storageUsed?(): Promise<Storage>;
+  storageUsed(): Promise<Storage>;
   /** Frees the contents of files that no run refers to. */
-  freeStorage?(): Promise<Freed>;
+  freeStorage(): Promise<Freed>;
   fileTextAt(run: string, seq: number | null, path: string, offset: number): Promise<TextPage>;
 }

@@ -32,7 +32,7 @@ export class CompareModel {
   ) {}
 
   async more(): Promise<void> {
-    if (this.busy || this.next === null || !this.host.compareRuns) return;
+    if (this.busy || this.next === null) return;
     this.busy = true;
     try {
       const page = await this.host.compareRuns(this.left, this.right, this.next);

@@ -1,5 +1,4 @@
-import type { ActionRow, Row } from '$host/bindings';
-import type { ForkRequest } from '$host/bindings';
+import type { ActionRow, ForkRequest, Row } from '$host/bindings';
 
 /** What a person wants to be otherwise in a fork, as they write it. */
 export interface Wanted {

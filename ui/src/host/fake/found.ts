@@ -1,5 +1,4 @@
-import type { Row } from '../bindings';
-import type { ComparedRow, ComparedRows, ComparedStep, Comparison, Search, SearchHit, SearchPage } from '../bindings';
+import type { ComparedRow, ComparedRows, ComparedStep, Comparison, Row, Search, SearchHit, SearchPage } from '../bindings';
 import { HostError } from '../host';
 import type { Story } from './story';
 
