@@ -15,7 +15,7 @@ use longrein_runtime::ports::{CancellationToken, CommandEnd, Tool, ToolError};
 use longrein_runtime::world::Unavailable;
 use longrein_sandbox::code::{Boxes, BoxesConfig, Closing, CodeConfig, StationSpec, code_tools};
 use longrein_sandbox::engine::Places;
-use longrein_sandbox::{SandboxError, egress};
+use longrein_sandbox::{Backing, SandboxError, egress};
 
 mod cost;
 
@@ -96,6 +96,7 @@ impl Sandboxes {
             tracing::debug!(run = %id, %error, "commands are off");
             Commands {
                 tools: Vec::new(),
+                note: None,
                 off: Some(Off::of(&agent.tools, &error)),
             }
         };
@@ -117,7 +118,17 @@ impl Sandboxes {
         if let Err(error) = self.boxes.ready(&spec, &*shown).await {
             return Ok(off(error));
         }
+        let ignored = agent.sandbox.image.as_ref();
+        let note = match self.boxes.backing().await {
+            Ok(Backing::Bubblewrap { .. }) => ignored.map(|image| {
+                format!(
+                    "The image {image} is not used: there is no engine, so commands find the programs of this machine, in bubblewrap. See: longrein doctor"
+                )
+            }),
+            _ => None,
+        };
         Ok(Commands {
+            note,
             tools: code_tools(&CodeConfig {
                 station: self.boxes.station(id, spec),
                 package: package(others),
@@ -188,6 +199,8 @@ fn closing(first: &Run) -> Closing {
 pub(crate) struct Commands {
     /// What is offered.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// What the person should know of them.
+    pub note: Option<String>,
     /// Why nothing is, though the agent is granted it.
     pub off: Option<Off>,
 }

@@ -54,6 +54,7 @@ impl Longrein {
         }
         let mut agent = self.agent_for(&new)?;
         let model = self.model_for(&agent).await?;
+        self.check_others(&agent).await?;
         let price = self.price_for(&agent, &model)?;
         let takes = self.inner.world.model_facts(&model).takes;
         agent.agents.saved = self.saved_agents(&agent, &model).await?;
@@ -181,6 +182,26 @@ impl Longrein {
 }
 
 impl Longrein {
+    /// The models that an agent names beside those of its steps: a name that means nothing here is a
+    /// mistake, and not a reason to do without.
+    ///
+    /// # Errors
+    /// When one of them can't be used.
+    async fn check_others(&self, agent: &AgentSpec) -> Result<(), AppError> {
+        let summaries = agent.context.summary_model.as_deref();
+        let summaries = summaries.filter(|_| agent.context.summaries);
+        let named = summaries.map(|model| ("writes the summaries", model));
+        let judges = judges_of(agent).map(|model| ("judges", model));
+        for (what, model) in named.into_iter().chain(judges) {
+            let ready = self.inner.world.models().ready(agent, model).await;
+            ready.map_err(|error| AppError {
+                message: format!("The model that {what}: {}", error.message),
+                ..error
+            })?;
+        }
+        Ok(())
+    }
+
     /// A limit of money is counted by one price, so that no request may be so long that the
     /// provider asks for more.
     fn check_steps(&self, agent: &AgentSpec, model: &str) -> Result<(), AppError> {

@@ -325,6 +325,7 @@ impl World for AppWorld {
             built_in.push(tool.spec().name.clone());
             granted.extend(placed(tool));
         }
+        notes.extend(commands.note);
         if let Some(off) = commands.off {
             notes.push(off.note());
             lines.push(off.line());

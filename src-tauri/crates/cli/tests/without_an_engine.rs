@@ -211,3 +211,13 @@ fn doctor_tries_out_what_a_run_would_have() {
     let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
     assert_eq!(left, ["shared"]);
 }
+
+#[test]
+fn an_image_that_is_not_used_is_told() {
+    let (home, _provider) = home(vec![command("echo here"), say("Done.")]);
+    let with_image = format!("{AGENT}\n[sandbox]\nimage = \"lab/tools:1\"\n");
+    let run = good(home.run(&["run", &home.agent(&with_image), "Say it."]));
+    let told = format!("{}{}", run.out, run.err);
+    assert!(told.contains("The image lab/tools:1 is not used"), "{run}");
+    home.assert_whole();
+}

@@ -272,3 +272,23 @@ fn workspaces_are_for_their_owner_only() {
         assert_eq!(mode & 0o777, 0o700, "{}", folder.display());
     }
 }
+
+#[test]
+fn a_model_beside_the_steps_that_means_nothing_here_is_usage_before_anything_is_begun() {
+    let home = Home::new();
+    home.configure(&crate::support::config("http://127.0.0.1:9/v1"));
+    for (lines, what) in [
+        (
+            "[context]\nsummary_model = \"nope/small\"\n",
+            "writes the summaries",
+        ),
+        (
+            "[tools]\nallow = [\"files\"]\n[[done_when]]\njudge = \"Is it fair?\"\nof = \"a.md\"\nmodel = \"nope/small\"\n",
+            "judges",
+        ),
+    ] {
+        let refused = home.run(&["run", &home.agent(lines), "Go."]);
+        assert_clear(&refused, 2, &[what, "nope"]);
+        assert!(home.run(&["runs", "--json"]).out.is_empty(), "{refused}");
+    }
+}

@@ -23,7 +23,7 @@ pub async fn rules(context: &Context, rules: Rules) -> Result<Status, Failure> {
         None => {
             let rules = app.rules()?;
             if rules.is_empty() && !screen.is_json() {
-                screen.result("There are no rules. “Always” makes one: longrein approve --help")?;
+                screen.result("There are no rules for agents or for everything. “Always” makes one: longrein approve --help. Those of one run alone are told by: longrein show RUN")?;
             }
             rules.iter().try_for_each(|rule| tell(rule, &mut screen))?;
         }

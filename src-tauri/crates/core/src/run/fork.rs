@@ -6,7 +6,7 @@ use longrein_protocol::gate::Scope;
 use longrein_protocol::view::KnotShape;
 use longrein_protocol::{ActionId, Event, RunId};
 
-use super::{Acceptance, ActionResult, Item, Phase, Request, Reserve, Run, Summaries};
+use super::{Acceptance, ActionResult, Item, Phase, Request, Reserve, Run, Sharing, Summaries};
 
 /// The events of a run up to and with `seq`, as those of a new run.
 pub fn copied(events: impl IntoIterator<Item = Event>, seq: u32, run: RunId) -> Vec<Event> {
@@ -23,7 +23,12 @@ impl Run {
         self.unsettled = Reserve::default();
         self.side = None;
         self.summaries = Summaries::default();
+        let shared_out = self.helpers == Sharing::Working;
         self.close_open("Not carried into this fork: the original run keeps it.");
+        if shared_out {
+            // What they would have found is still owed: others are begun for it.
+            self.helpers = Sharing::None;
+        }
         self.end_jobs("the original run keeps it");
         for changed in &forked.results {
             self.change_result(changed);

@@ -176,7 +176,7 @@ impl Run {
             let brief = format!(
                 "{}\n\nThe whole piece of work: {}\nYour part of it: {}",
                 stage.instructions.trim(),
-                self.title,
+                self.whole_question(),
                 item.text
             );
             let mut task = json!({"title": title, "brief": brief});
@@ -191,6 +191,20 @@ impl Run {
             name: DELEGATE.to_owned(),
             arguments: Body::Text(json!({"tasks": tasks}).to_string()),
             by: Actor::Harness,
+        }
+    }
+
+    /// The whole question; of one that the state does not hold, its first line.
+    fn whole_question(&self) -> &str {
+        let kept = self.conversation.kept.iter();
+        let items = self.conversation.items.iter();
+        let mut said = kept.chain(items.filter_map(|item| match item {
+            Item::Person(words) => Some(words),
+            _ => None,
+        }));
+        match said.next().map(|words| &words.body) {
+            Some(Body::Text(question)) => question,
+            _ => &self.title,
         }
     }
 

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use longrein_core::run::Phase;
+use longrein_core::run::{Next, Phase, Run, copied};
 use longrein_protocol::agent::{AgentSpec, Stage as Part};
-use longrein_protocol::event::{HandoffReason, Outcome, Payload};
+use longrein_protocol::event::{
+    HandoffReason, Outcome, Payload, ResumeReason, RunForked, RunResumed,
+};
 use longrein_protocol::gate::Actor;
+use longrein_protocol::media::Takes;
 use longrein_protocol::tool::{Effect, Repeat};
 use longrein_protocol::wish::Wish;
+use longrein_protocol::{Event, RunId};
 use longrein_testkit::{FakeTool, Scripted, ScriptedModel, SeenRequest, TestWorld, call, planned};
 use serde_json::{Value, json};
 
@@ -293,4 +297,65 @@ async fn where_no_helper_does_its_part_the_run_is_handed_off_and_then_goes_on_by
     assert_eq!(run.phase, Phase::Finished(Outcome::Unverified));
     assert_eq!(run.children.len(), 2);
     assert_eq!(stages(&cast.stage).len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_from_the_middle_of_a_stage_gives_its_parts_to_helpers_anew() {
+    let mut cast = cast(good_lead);
+    let agent = agent(&cast);
+    cast.stage
+        .drive(agent, "Describe the valley.")
+        .await
+        .unwrap();
+    let events = cast.stage.events();
+    let begun = |event: &&Event| matches!(event.payload, Payload::ChildSpawned(_));
+    let at = events.iter().rfind(begun).expect("helpers were begun").seq;
+    let run = RunId::from_parts(2, 2);
+    let mut fork = Run::fold(&copied(events, at, run));
+    let forked = RunForked {
+        from_run: cast.stage.run,
+        from_seq: at,
+        workspace: "fork".to_owned(),
+        agent: None,
+        model: None,
+        price: None,
+        takes: Takes::default(),
+        results: Vec::new(),
+    };
+    let resumed = RunResumed {
+        why: ResumeReason::Asked,
+    };
+    for (seq, payload) in (at + 1..).zip([Payload::from(forked), resumed.into()]) {
+        let event = Event {
+            run,
+            seq,
+            at: 1,
+            payload,
+        };
+        fork.check(&event).expect("a fork may be gone on with");
+        fork.apply(&event);
+    }
+    fork.tools_owed = false;
+    let Next::Propose(call) = fork.next(1) else {
+        panic!("{:?}", fork.next(1));
+    };
+    assert_eq!((call.name.as_str(), call.by), ("delegate", Actor::Harness));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_helper_of_a_stage_is_told_the_whole_question() {
+    let mut cast = cast(good_lead);
+    let agent = agent(&cast);
+    let question = format!(
+        "Describe the valley. {}And never guess.",
+        "Be thorough. ".repeat(20)
+    );
+    cast.stage.drive(agent, &question).await.unwrap();
+    let seen = cast.model.seen();
+    let told = seen.iter().filter(|request| is_helper(request));
+    assert!(told.clone().count() > 0);
+    assert!(
+        told.clone()
+            .all(|request| request.contains("And never guess."))
+    );
 }
