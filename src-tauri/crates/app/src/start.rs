@@ -89,7 +89,7 @@ impl Longrein {
             depth: 0,
             parent: None,
             root: None,
-            copies: false,
+            copies: None,
         }))?;
         for blob in given.blobs {
             driver.keep(Some(blob));

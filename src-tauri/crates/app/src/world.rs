@@ -447,6 +447,10 @@ impl World for AppWorld {
         }
     }
 
+    async fn hand_up(&self, run: &Run, path: &str, bytes: Arc<[u8]>) -> Option<String> {
+        folder::hand_up(workspace_of(run), path.to_owned(), bytes).await
+    }
+
     fn masker(&self) -> Masker {
         self.keys.masker()
     }

@@ -190,6 +190,7 @@ fn copied() -> Setup {
             }
             (true, 0) => call("read_file", &json!({"path": "notes.txt"})),
             (true, 1) if request.contains("as it was") => write("mended"),
+            (true, 2) => call("publish_artifact", &json!({"path": "notes.txt"})),
             _ => vec![ReplyBlock::Text {
                 text: "Done.".to_owned(),
                 raw: None,
@@ -211,7 +212,59 @@ fn a_helper_works_on_a_copy_of_the_files_and_leaves_those_above_as_they_are() {
     let above = events[0]["workspace"].as_str().unwrap();
     let read = |path: String| std::fs::read_to_string(path).unwrap();
     assert_eq!(read(format!("{above}/notes.txt")), "as it was");
-    let own = format!("{above}/children/{}/notes.txt", child.as_str().unwrap());
+    let created = &home.events(child.as_str().unwrap())[0];
+    let own = created["workspace"].as_str().unwrap().to_owned();
+    assert!(
+        !own.starts_with(above),
+        "its parent's commands can't come to it: {own}"
+    );
+    let own = format!("{own}/notes.txt");
     assert_eq!(read(own), "mended");
+    let delivered = of_type(&events, "child.finished")[0]["artifacts"][0].clone();
+    let delivered = delivered.as_str().expect("its parent is told of it");
+    assert_eq!(read(format!("{above}/{delivered}")), "mended");
+    home.assert_whole();
+}
+
+/// A parent that puts a link in the place of its children's folder, and a helper that delivers.
+fn misled(outside: &str) -> Setup {
+    let line = format!("ln -s {outside} children");
+    Setup::of(move |request: &SeenRequest| {
+        let is_child = !request.contains("Mislead it.");
+        let blocks = match (is_child, request.replies()) {
+            (false, 0) => {
+                let link = json!({"command": line, "intent": "Make a link"});
+                call("run_command", &link)
+            }
+            (false, 1) => {
+                let task = json!({"title": "Write", "brief": "Write it.", "copy_files": true});
+                call("delegate", &json!({"tasks": [task]}))
+            }
+            (true, 0) => call("write_file", &json!({"path": "a.txt", "content": "x"})),
+            (true, 1) => call("publish_artifact", &json!({"path": "a.txt"})),
+            _ => vec![ReplyBlock::Text {
+                text: "Done.".to_owned(),
+                raw: None,
+            }],
+        };
+        Content::Reply(reply_of(blocks, request)).into()
+    })
+}
+
+#[test]
+fn no_link_that_a_command_makes_leads_a_helper_out_of_its_folder() {
+    let home = Home::new();
+    let outside = home.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    let provider = Provider::start(misled(outside.to_str().unwrap()));
+    let config = provider.config();
+    home.configure(&format!("{config}\n[sandbox]\nengine = \"bubblewrap\"\n"));
+    let agent = home.agent("[tools]\nallow = [\"files\", \"delegate\", \"run_command\"]\n");
+    let run = home.run(&["run", &agent, "Mislead it."]);
+    assert_eq!(run.status, 0, "{run}");
+    let above = home.events(&run.run_id())[0]["workspace"].clone();
+    let link = std::path::Path::new(above.as_str().unwrap()).join("children");
+    assert!(link.is_symlink(), "the command made it: {run}");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0, "{run}");
     home.assert_whole();
 }

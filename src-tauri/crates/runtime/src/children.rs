@@ -1,6 +1,7 @@
 //! Children: runs of the same tree, driven in the same process, whose findings come back.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -23,6 +24,16 @@ use crate::wire;
 
 /// How long cancelled children may take to end: each ends its own effects within a second.
 const CHILDREN_GRACE: Duration = Duration::from_millis(2_000);
+
+/// The folder of a run's workspace in which it finds what its children delivered.
+const CHILDREN: &str = "children";
+
+/// The folder of a child: beside that of the run above. Beneath it, what commands of that run put in
+/// its way would be followed.
+fn beside(workspace: &str, child: RunId) -> String {
+    let folder = Path::new(workspace).with_file_name(child.to_string());
+    folder.to_string_lossy().into_owned()
+}
 
 /// A child's driver that came to rest, with why.
 pub(crate) struct ChildRest {
@@ -138,13 +149,13 @@ impl Driver {
             window_tokens: agent.model.window_tokens,
             agent,
             harness: HARNESS_VERSION.to_owned(),
-            workspace: format!("{}/children/{child}", parent.workspace),
+            workspace: beside(&parent.workspace, child),
             tainted: self.run.tainted,
             private: self.run.private_read,
             depth: parent.depth + 1,
             parent: self.run.id,
             root: Some(self.fence.tree),
-            copies,
+            copies: copies.then(|| parent.workspace.clone()),
             ..*parent
         })?;
         let rules = self.run.rules_for_child();
@@ -288,11 +299,12 @@ impl Driver {
         state: &Run,
         end: ChildEnd,
     ) -> Result<(), DriveError> {
+        let ended_well = matches!(end, ChildEnd::Accepted | ChildEnd::Unverified);
         let report = match state.report() {
             Some((body, is_finish)) => {
                 let text = wire::body_text(&*self.ports.log, body).await?;
                 if is_finish {
-                    findings::report(&text)
+                    findings::report(&text, ended_well)
                 } else {
                     text
                 }
@@ -305,11 +317,7 @@ impl Driver {
             ChildEnd::Accepted | ChildEnd::Unverified => String::new(),
             _ => state.standing().1,
         };
-        let folder = format!("children/{}", child.run);
-        let artifacts = state
-            .artifacts
-            .iter()
-            .map(|artifact| format!("{folder}/{}", artifact.path));
+        let artifacts = self.hand_up(child.run, state).await?;
         let mut sources: Vec<SourceId> = names.values().copied().collect();
         sources.sort_unstable_by_key(|source| source.0);
         let used = state.used;
@@ -322,7 +330,7 @@ impl Driver {
             reason,
             finding,
             sources,
-            artifacts: artifacts.collect(),
+            artifacts,
             used: ChildUsed {
                 steps: used.steps,
                 tokens_in: used.tokens_in,
@@ -335,6 +343,20 @@ impl Driver {
             private: state.private_read,
         })?;
         self.end_delegation(&child.action).await
+    }
+
+    /// Lays what a child delivered down in its parent's folder, and gives the paths there. The child
+    /// itself works in a folder that its parent's commands can't come to.
+    async fn hand_up(&self, child: RunId, state: &Run) -> Result<Vec<String>, DriveError> {
+        let mut paths = Vec::with_capacity(state.artifacts.len());
+        for artifact in &state.artifacts {
+            let path = format!("{CHILDREN}/{child}/{}", artifact.path);
+            let body = self.body_at_hand(&artifact.original);
+            let bytes = wire::body_bytes(&*self.ports.log, &body).await?;
+            let world = &self.ports.world;
+            paths.extend(world.hand_up(&self.run, &path, bytes).await);
+        }
+        Ok(paths)
     }
 
     /// What a child captured becomes the parent's too, so that it can cite it. Gives the parent's

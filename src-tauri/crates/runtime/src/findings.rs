@@ -12,13 +12,18 @@ pub(crate) const FINDING_BYTES: usize = 8_000;
 
 /// What the arguments of a `finish` report: the summary, and behind it what was asked for in a form,
 /// as JSON.
-pub(crate) fn report(arguments: &str) -> String {
+///
+/// Where the child did not end well, the form may be another than what was asked for.
+pub(crate) fn report(arguments: &str, ended_well: bool) -> String {
     let parsed: Option<Value> = serde_json::from_str(arguments).ok();
     let said = |name: &str| parsed.as_ref().and_then(|value| value.get(name));
     let summary = said("summary").and_then(Value::as_str).unwrap_or_default();
     match said(FINDING) {
         None | Some(Value::Null) => summary.to_owned(),
-        Some(finding) => format!("{summary}\nFinding: {finding}"),
+        Some(finding) if ended_well => format!("{summary}\nFinding: {finding}"),
+        Some(finding) => {
+            format!("{summary}\nUnchecked, not in the form that was asked for: {finding}")
+        }
     }
 }
 
@@ -112,9 +117,16 @@ mod tests {
 
     #[test]
     fn a_report_is_the_summary_of_a_finish_with_what_was_asked_for_in_a_form() {
-        assert_eq!(report("{\"summary\": \"Found.\"}"), "Found.");
+        assert_eq!(report("{\"summary\": \"Found.\"}", true), "Found.");
         let form = "{\"summary\": \"Two.\", \"finding\": {\"names\": [\"a [S1]\"]}}";
-        assert_eq!(report(form), "Two.\nFinding: {\"names\":[\"a [S1]\"]}");
-        assert_eq!(report("not json"), "");
+        assert_eq!(
+            report(form, true),
+            "Two.\nFinding: {\"names\":[\"a [S1]\"]}"
+        );
+        assert!(
+            report(form, false).contains("Unchecked"),
+            "it ended otherwise"
+        );
+        assert_eq!(report("not json", true), "");
     }
 }

@@ -116,6 +116,12 @@ pub trait World: Send + Sync {
         None
     }
 
+    /// Lays a file that a child delivered down at a path of the run's workspace, and gives the path;
+    /// `None` where it can't be written. To do it twice is to do it once: the log has the file.
+    async fn hand_up(&self, _run: &Run, _path: &str, _bytes: Arc<[u8]>) -> Option<String> {
+        None
+    }
+
     /// Checks the criteria.
     fn verifier(&self) -> Arc<dyn Verifier>;
 

@@ -221,7 +221,7 @@ impl TestWorld {
             depth: 0,
             parent: None,
             root: None,
-            copies: false,
+            copies: None,
         })
     }
 }

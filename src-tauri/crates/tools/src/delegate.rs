@@ -72,7 +72,7 @@ impl Delegate {
                         },
                         "copy_files": {
                             "type": "boolean",
-                            "description": "Whether it begins with a copy of your files; without this, with an empty folder. What it changes stays in its own folder, in children/.",
+                            "description": "Whether it begins with a copy of your files; without this, with an empty folder. What it publishes is in children/ afterwards; what else it changes stays its own.",
                         },
                         "finding": {
                             "type": "object",

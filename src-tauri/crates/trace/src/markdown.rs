@@ -25,7 +25,13 @@ pub fn markdown(story: &Story) -> String {
     rows(&mut text, story, 2);
     sources(&mut text, head);
     let _ = writeln!(text, "---\n\nRun `{}`, event {}.", head.run, story.view.seq);
-    text
+    words::tame(&text)
+}
+
+/// Words as a quote: nothing in them is a heading or a line of the transcript itself.
+fn quoted(words: &str) -> String {
+    let lines: Vec<String> = words.lines().map(|line| format!("> {line}")).collect();
+    lines.join("\n")
 }
 
 fn rows(text: &mut String, story: &Story, level: usize) {
@@ -33,9 +39,11 @@ fn rows(text: &mut String, story: &Story, level: usize) {
     for row in &story.view.rows {
         // Writing to a text can't fail.
         let _ = match &row.content {
-            RowContent::Question { text: words } => writeln!(text, "{hashes} You\n\n{words}\n"),
+            RowContent::Question { text: words } => {
+                writeln!(text, "{hashes} You\n\n{}\n", quoted(words))
+            }
             RowContent::Answer { text: words, .. } if words.is_empty() => Ok(()),
-            RowContent::Answer { text: words, .. } => writeln!(text, "{words}\n"),
+            RowContent::Answer { text: words, .. } => writeln!(text, "{}\n", quoted(words)),
             RowContent::Action(action) => {
                 card(text, action);
                 let begun = story.children.iter();

@@ -18,6 +18,18 @@ pub(crate) fn machine_moment(at_ms: i64) -> String {
     moment.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// A text without letters that nobody sees and that turn what is read around, or that a terminal takes
+/// as orders.
+pub(crate) fn tame(text: &str) -> String {
+    let tamed = text.chars().map(|letter| match letter {
+        '\t' | '\n' => letter,
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => '\u{FFFD}',
+        letter if letter.is_control() => '\u{FFFD}',
+        letter => letter,
+    });
+    tamed.collect()
+}
+
 /// What a run used, in facts that stand in a row.
 pub(crate) fn facts(head: &RunHead) -> Vec<String> {
     let mut facts = vec![head.agent.clone(), head.model.clone()];
@@ -108,6 +120,14 @@ pub(crate) fn of_check(check: CheckName) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn letters_that_nobody_sees_become_ones_that_everybody_sees() {
+        assert_eq!(
+            tame("a\u{1b}[2Jb\u{202e}c\0\td\n"),
+            "a\u{FFFD}[2Jb\u{FFFD}c\u{FFFD}\td\n"
+        );
+    }
 
     #[test]
     fn a_moment_is_told_in_universal_time() {

@@ -2,27 +2,26 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use longrein_core::run::Run;
+use longrein_protocol::event::RunCreated;
 use longrein_runtime::world::Unavailable;
-use longrein_sandbox::code::{Room, copy, copy_but};
+use longrein_sandbox::code::{Room, copy_files};
 use longrein_store::file_system::make_private_folder;
 
-/// The folder of a run's workspace in which its children have theirs.
+/// The folder of a run's workspace in which it finds what its children delivered.
 const CHILDREN: &str = "children";
 /// The folder of long results, which are named by actions: a child has its own of the same names.
 const RESULTS: &str = "results";
 /// Where a child finds those of the run above.
-const ABOVE: &str = "above";
+const ABOVE: &str = "results/above";
 /// What programs are given their tools by; made anew for each program.
 const PACKAGES: &str = ".longrein";
 /// How the name of a folder ends that is not whole yet.
 const PART: &str = "part";
-/// The most bytes and entries that a child is given a copy of.
-const ROOM: Room = Room {
-    bytes: 4 << 30,
-    entries: 100_000,
-};
+/// The most entries that a child is given a copy of.
+const ENTRIES: u64 = 100_000;
 
 /// The folder that a run works in.
 pub(crate) fn workspace_of(run: &Run) -> PathBuf {
@@ -34,58 +33,72 @@ pub(crate) fn workspace_of(run: &Run) -> PathBuf {
 
 /// Makes the folder of a child, where it is not there; that of a first run was made when it began.
 pub(super) async fn of_child(run: &Run) -> Result<(), Unavailable> {
-    let Some(created) = run.created.as_deref().filter(|it| it.root.is_some()) else {
+    let Some(created) = run.created.clone().filter(|it| it.root.is_some()) else {
         return Ok(());
     };
-    let (folder, copies) = (workspace_of(run), created.copies);
-    let making = move || match above(&folder).filter(|_| copies) {
-        Some(above) => copied(&above, &folder),
+    let folder = workspace_of(run);
+    let making = move || match &created.copies {
+        Some(above) => copied(Path::new(above), &folder, &created),
         None => make_private_folder(&folder),
     };
     let made = tokio::task::spawn_blocking(making).await;
     let made = made.map_err(io::Error::from).flatten();
     made.map_err(|error| Unavailable {
         message: format!("The folder of the child can't be made: {error}."),
-        remedy: "Check that the workspace can be written and that the disk has room.".to_owned(),
+        remedy: "Check that the disk has room, and that the files of the run above are no more than `disk` under [sandbox] of its agent allows.".to_owned(),
     })
 }
 
-/// The folder that holds that of a child, beneath [`CHILDREN`].
-fn above(folder: &Path) -> Option<PathBuf> {
-    let children = folder.parent()?;
-    let is_there = children.file_name().is_some_and(|name| name == CHILDREN);
-    children.parent().filter(|_| is_there).map(Path::to_owned)
-}
-
 /// Copies the files; the folder takes its name when all of it is there.
-fn copied(above: &Path, folder: &Path) -> io::Result<()> {
+fn copied(above: &Path, folder: &Path, created: &RunCreated) -> io::Result<()> {
     if folder.exists() {
         return Ok(());
     }
     let part = folder.with_extension(PART);
-    match std::fs::remove_dir_all(&part) {
+    let done = fill(above, &part, created.agent.sandbox.disk.0);
+    let done = done.and_then(|()| std::fs::rename(&part, folder));
+    if done.is_err() {
+        // What is not whole is of no use to anybody.
+        let _ = std::fs::remove_dir_all(&part);
+    }
+    done
+}
+
+fn fill(above: &Path, part: &Path, bytes: u64) -> io::Result<()> {
+    match std::fs::remove_dir_all(part) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    make_private_folder(&part)?;
-    copy_but(above, &part, ROOM, &[CHILDREN, RESULTS, PACKAGES])?;
-    let results = above.join(RESULTS);
-    // A link there may lead anywhere.
-    if results.symlink_metadata().is_ok_and(|it| it.is_dir()) {
-        let own = part.join(RESULTS).join(ABOVE);
-        make_private_folder(&own)?;
-        copy(&results, &own, ROOM)?;
+    make_private_folder(part)?;
+    let mut room = Room {
+        bytes,
+        entries: ENTRIES,
+    };
+    let leave = [CHILDREN, RESULTS, PACKAGES];
+    copy_files((above, "."), (part, "."), &mut room, &leave)?;
+    copy_files((above, RESULTS), (part, ABOVE), &mut room, &[])
+}
+
+/// Lays a file that a child delivered down in its parent's folder.
+pub(super) async fn hand_up(workspace: PathBuf, path: String, bytes: Arc<[u8]>) -> Option<String> {
+    let laying = move || longrein_tools::lay_down(&workspace, &path, &bytes);
+    match tokio::task::spawn_blocking(laying).await.ok()? {
+        Ok(path) => Some(path),
+        Err(error) => {
+            tracing::warn!("what a child delivered is kept in the log alone: {error}");
+            None
+        }
     }
-    std::fs::rename(part, folder)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Two folders, of which the first has a link in the place of its results.
     #[test]
-    fn a_copy_has_the_files_of_the_run_above_and_none_of_its_children_s() {
-        let above = tempfile::tempdir().unwrap();
+    fn a_copy_has_the_files_of_the_run_above_and_nothing_from_outside() {
+        let (above, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         for (path, text) in [
             ("data/a.csv", "a"),
             ("results/a1.json", "{}"),
@@ -96,18 +109,20 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let folder = above.path().join("children/y");
+        std::fs::write(outside.path().join("secret"), "s").unwrap();
+        let folder = above.path().with_extension("child");
         std::fs::create_dir_all(folder.with_extension(PART).join("half")).unwrap();
-        copied(above.path(), &folder).unwrap();
+        fill(above.path(), &folder, 1 << 20).unwrap();
         let mut found: Vec<_> = walk(&folder).collect();
         found.sort();
         assert_eq!(found, ["data/a.csv", "results/above/a1.json"]);
-        std::fs::write(folder.join("data/a.csv"), "changed").unwrap();
-        copied(above.path(), &folder).unwrap();
-        let kept = std::fs::read_to_string(folder.join("data/a.csv")).unwrap();
-        assert_eq!(kept, "changed", "what is there is the child's");
-        let parents = std::fs::read_to_string(above.path().join("data/a.csv")).unwrap();
-        assert_eq!(parents, "a");
+        std::fs::remove_dir_all(above.path().join(RESULTS)).unwrap();
+        std::os::unix::fs::symlink(outside.path(), above.path().join(RESULTS)).unwrap();
+        fill(above.path(), &folder, 1 << 20).unwrap();
+        assert_eq!(walk(&folder).collect::<Vec<_>>(), ["data/a.csv"]);
+        assert!(fill(above.path(), &folder, 0).is_err(), "there is no room");
+        std::fs::remove_dir_all(folder.with_extension(PART)).unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     fn walk(folder: &Path) -> impl Iterator<Item = String> {

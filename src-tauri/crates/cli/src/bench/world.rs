@@ -88,7 +88,7 @@ impl BenchWorld {
             depth: 0,
             parent: None,
             root: None,
-            copies: false,
+            copies: None,
         })
     }
 }

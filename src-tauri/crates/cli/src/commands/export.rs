@@ -1,7 +1,7 @@
 //! `export`: a run as a file that stands alone.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use longrein_app::{Form, Longrein};
@@ -16,6 +16,9 @@ use crate::text;
 
 /// Formats that have a name but no writer.
 const NOT_BUILT_YET: &[&str] = &["longrein", "otlp.json"];
+
+/// How many names are tried for a file that is not whole yet.
+const BESIDE_ATTEMPTS: u32 = 16;
 
 /// What a run is written as.
 enum Format {
@@ -100,9 +103,9 @@ async fn tell(
     to: &Path,
 ) -> Result<Status, Failure> {
     let told = app.tell(run, form).await?;
-    let beside = beside(to);
-    let written = fs::write(&beside, &told.text).and_then(|()| fs::rename(&beside, to));
-    if let Err(error) = written {
+    let (beside, mut file) = beside(to).map_err(|error| refused(to, &error))?;
+    let written = file.write_all(told.text.as_bytes());
+    if let Err(error) = written.and_then(|()| fs::rename(&beside, to)) {
         // What is left half written has no name that anybody looks for.
         let _ = fs::remove_file(&beside);
         return Err(refused(to, &error));
@@ -126,8 +129,7 @@ async fn tell(
 
 /// Writes beside the file and renames, so that a file of this name is whole or not there.
 async fn write(app: &Longrein, run: RunId, to: &Path) -> Result<Exported, Failure> {
-    let beside = beside(to);
-    let file = File::create(&beside).map_err(|error| refused(to, &error))?;
+    let (beside, file) = beside(to).map_err(|error| refused(to, &error))?;
     let written =
         longrein_trace::export(app.store(), run, &app.keys().masker(), BufWriter::new(file)).await;
     let finished = match written {
@@ -145,9 +147,20 @@ async fn write(app: &Longrein, run: RunId, to: &Path) -> Result<Exported, Failur
     finished
 }
 
-fn beside(to: &Path) -> PathBuf {
+/// A new file beside another one. One that is there already, or a link that somebody put there, is
+/// left alone.
+fn beside(to: &Path) -> io::Result<(PathBuf, File)> {
     let name = to.file_name().unwrap_or_default().to_string_lossy();
-    to.with_file_name(format!(".{name}.{}", std::process::id()))
+    let mut taken = io::Error::from(io::ErrorKind::AlreadyExists);
+    for attempt in 0..BESIDE_ATTEMPTS {
+        let path = to.with_file_name(format!(".{name}.{}.{attempt}", std::process::id()));
+        match File::create_new(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => taken = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(taken)
 }
 
 fn refused(to: &Path, error: &io::Error) -> Failure {

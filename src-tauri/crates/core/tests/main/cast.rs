@@ -90,7 +90,7 @@ pub fn created(rest: &str) -> Payload {
         depth: 0,
         parent: None,
         root: None,
-        copies: false,
+        copies: None,
     }
     .into()
 }

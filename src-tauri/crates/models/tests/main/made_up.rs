@@ -78,7 +78,7 @@ impl Play {
             depth: 0,
             parent: None,
             root: None,
-            copies: false,
+            copies: None,
         });
         play.tell(TurnStarted {
             input: text("Begin."),

@@ -69,7 +69,7 @@ impl<'d> Story<'d> {
             depth: 0,
             parent: None,
             root: None,
-            copies: false,
+            copies: None,
         });
         let look = json!({
             "name": "look", "description": "Looks", "schema": {"type": "object"},

@@ -48,9 +48,9 @@ pub struct RunCreated {
     /// The first run of the tree, for a child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<RunId>,
-    /// Whether it begins with a copy of the files of the run above it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub copies: bool,
+    /// The folder of the run above it, where it begins with a copy of the files there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<String>,
 }
 
 fn is_root(depth: &u32) -> bool {

@@ -22,18 +22,33 @@ pub struct Room {
 ///
 /// # Errors
 /// When there is more than there is room for, or the disk refuses.
-pub fn copy(from: &Path, to: &Path, room: Room) -> io::Result<()> {
-    copy_but(from, to, room, &[])
+pub fn copy(from: &Path, to: &Path, mut room: Room) -> io::Result<()> {
+    copy_files((from, "."), (to, "."), &mut room, &[])
 }
 
-/// The same without what lies at the top under one of these names.
+/// The same of a folder beneath a root, without what lies in it under one of these names, into one
+/// beneath another root, which is made. Both are reached beneath their roots: a link on the way, or
+/// one that is put there meanwhile, leads nowhere. Where there is no such folder, nothing is copied.
 ///
 /// # Errors
 /// As for [`copy`].
-pub fn copy_but(from: &Path, to: &Path, mut room: Room, left_out: &[&str]) -> io::Result<()> {
+pub fn copy_files(
+    (from, inner): (&Path, &str),
+    (to, place): (&Path, &str),
+    room: &mut Room,
+    left_out: &[&str],
+) -> io::Result<()> {
     let from = Dir::open_ambient_dir(from, ambient_authority())?;
+    let from = match inner {
+        "." => from,
+        inner => match from.open_dir(inner) {
+            Ok(folder) => folder,
+            Err(_) => return Ok(()),
+        },
+    };
     let to = Dir::open_ambient_dir(to, ambient_authority())?;
-    folder(&from, &to, DEPTH_MAX, &mut room, left_out)
+    to.create_dir_all(place)?;
+    folder(&from, &to.open_dir(place)?, DEPTH_MAX, room, left_out)
 }
 
 fn folder(
@@ -58,7 +73,7 @@ fn folder(
             let target = from.read_link_contents(&name)?;
             to.symlink_contents(target, &name)?;
         } else if metadata.is_dir() {
-            let depth = depth.checked_sub(1).ok_or_else(too_much)?;
+            let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
             to.create_dir(&name)?;
             folder(
                 &from.open_dir(&name)?,
@@ -90,6 +105,10 @@ fn file(from: &Dir, to: &Dir, name: &std::ffi::OsStr, room: &mut Room) -> io::Re
     let copied = io::copy(&mut bounded, &mut target)?;
     room.bytes = room.bytes.checked_sub(copied).ok_or_else(too_much)?;
     target.set_permissions(metadata.permissions())
+}
+
+fn too_deep() -> io::Error {
+    io::Error::other("its folders lie deeper than can be copied")
 }
 
 fn too_much() -> io::Error {

@@ -21,6 +21,6 @@ mod tools;
 mod trying;
 
 pub use boxes::{Boxes, BoxesConfig, Closing};
-pub use copy::{Room, copy, copy_but};
+pub use copy::{Room, copy_files};
 pub use station::{Lease, Make, Station, StationSpec};
 pub use tools::{CodeConfig, PACKAGES, code_tools};

@@ -98,7 +98,7 @@ impl Sample {
             private: false,
             depth: 0,
             root: None,
-            copies: false,
+            copies: None,
             agent_hash: BlobHash::of(b"research"),
             agent,
             model: "local/any".to_owned(),

@@ -46,9 +46,16 @@ const LISTED_LIMIT: usize = 12;
 /// # Errors
 /// What the system says; whatever stood there is as it was.
 pub fn keep_result(workspace: &Path, name: &str, content: &[u8]) -> Result<String, ToolError> {
-    let path = format!("{FOLDER}/{name}");
-    Workspace::open(workspace)?.write(&path, content)?;
-    Ok(path)
+    lay_down(workspace, &format!("{FOLDER}/{name}"), content)
+}
+
+/// Writes a file of the workspace and gives its path. No link leads out.
+///
+/// # Errors
+/// What the system says; whatever stood there is as it was.
+pub fn lay_down(workspace: &Path, path: &str, content: &[u8]) -> Result<String, ToolError> {
+    Workspace::open(workspace)?.write(path, content)?;
+    Ok(path.to_owned())
 }
 
 /// Reads on in a result.

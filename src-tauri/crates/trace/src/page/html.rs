@@ -25,10 +25,6 @@ impl Html {
                 '>' => self.raw("&gt;"),
                 '"' => self.raw("&quot;"),
                 '\'' => self.raw("&#39;"),
-                // Nobody sees them, and they turn what is read around.
-                '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => self.raw("\u{FFFD}"),
-                '\t' | '\n' => self.text.push(letter),
-                letter if letter.is_control() => self.raw("\u{FFFD}"),
                 letter => self.text.push(letter),
             }
         }

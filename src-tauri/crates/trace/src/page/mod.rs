@@ -35,7 +35,7 @@ pub fn page(story: &Story) -> String {
     html.raw("</div>");
     foot(&mut html, story);
     html.raw("</body></html>\n");
-    html.text
+    words::tame(&html.text)
 }
 
 fn head(html: &mut Html, story: &Story) {

@@ -82,7 +82,7 @@ impl ResearchWorld {
             depth: 0,
             parent: None,
             root: None,
-            copies: false,
+            copies: None,
         })
     }
 
