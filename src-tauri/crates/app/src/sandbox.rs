@@ -26,6 +26,8 @@ use crate::live::LiveHub;
 use crate::paths::Paths;
 use crate::{DEMO_MODEL, Longrein, system};
 
+/// The most bytes of a reason that the person is told before the remedy: engines say much.
+const WHY_BYTES: usize = 160;
 /// Under which name the making of a box is shown.
 const MAKING: &str = "box";
 /// How much of its hash names an installation.
@@ -209,6 +211,8 @@ pub(crate) struct Commands {
 pub(crate) struct Off {
     tools: String,
     why: String,
+    /// What the person can do, beside asking the doctor.
+    remedy: &'static str,
 }
 
 impl Off {
@@ -218,16 +222,22 @@ impl Off {
         Self {
             tools: tools.join(", "),
             why: error.to_string().trim_end_matches('.').to_owned(),
+            remedy: match error {
+                SandboxError::Image { .. } => {
+                    "Name an image, or another base, that the engine has or can fetch, or engine = \"bubblewrap\", under [sandbox]. "
+                }
+                _ => "",
+            },
         }
     }
 
     /// For the person.
     pub(crate) fn note(&self) -> String {
-        let Self { tools, why } = self;
-        format!(
-            "Off in this run: {tools}. {}. See: longrein doctor",
-            sentence_of(why)
-        )
+        let Self { tools, why, remedy } = self;
+        let end = why.floor_char_boundary(WHY_BYTES);
+        let more = if end < why.len() { "…" } else { "" };
+        let why = sentence_of(&why[..end]);
+        format!("Off in this run: {tools}. {why}{more}. {remedy}See: longrein doctor")
     }
 
     /// For the model.

@@ -47,7 +47,7 @@ impl Longrein {
             }
             Ok(Backing::Nothing(nothing)) => {
                 let seen = "commands are off: there is no container engine and no bubblewrap";
-                let remedy = format!("{}.", nothing.engines.remedy());
+                let remedy = format!("{}, or bubblewrap.", nothing.engines.remedy());
                 finding(WHAT, FindingState::Limited, seen, &remedy)
             }
         }

@@ -12,6 +12,9 @@ use crate::SandboxError;
 const HOST_VARIABLE: &str = "DOCKER_HOST";
 /// What a configuration names that wants bubblewrap, whatever engine there is.
 const WITHOUT_ENGINE: &str = "bubblewrap";
+/// What a configuration names that wants an engine of one kind, at any of its usual places, with the
+/// word that their descriptions begin with.
+const KINDS: [(&str, &str); 2] = [("podman", "Podman"), ("docker", "Docker")];
 
 /// An address at which an engine may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +36,7 @@ impl Unavailable {
     /// What a person can do about it.
     pub fn remedy(&self) -> &'static str {
         if cfg!(target_os = "linux") {
-            "Install Podman and run 'systemctl --user enable --now podman.socket', or install Docker"
+            "Install Podman and run 'systemctl --user enable --now podman.socket' (as root without --user; without systemd: 'podman system service --time=0'), or install Docker"
         } else {
             "Install Podman and run 'podman machine init --now', or install Docker Desktop"
         }
@@ -43,7 +46,8 @@ impl Unavailable {
 /// What finding depends on. Taken once from the environment, so that it can be said and tested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
-    /// An engine that the configuration names, or `bubblewrap`; nothing else is tried then.
+    /// An engine that the configuration names, `podman`, `docker` or `bubblewrap`; nothing else is
+    /// tried then.
     pub named: Option<String>,
     /// `DOCKER_HOST`; nothing else is tried then.
     pub host: Option<String>,
@@ -54,8 +58,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// The environment's places, with an engine that the configuration may name: an address, or
-    /// the path of a socket.
+    /// The environment's places, with an engine that the configuration may name: an address, the
+    /// path of a socket, or a kind.
     pub fn of_environment(named: Option<&str>) -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let path = |name: &str| {
@@ -84,12 +88,29 @@ impl Places {
                 what,
             }]
         };
+        if let Some(kind) = self.kind() {
+            let mut usual = self.usual();
+            usual.retain(|candidate| candidate.what.starts_with(kind));
+            return usual;
+        }
         if let Some(named) = &self.named {
             return one(named, "the engine that the configuration names");
         }
         if let Some(host) = &self.host {
             return one(host, "the engine that DOCKER_HOST names");
         }
+        self.usual()
+    }
+
+    /// The kind that the configuration wants.
+    fn kind(&self) -> Option<&'static str> {
+        let named = self.named.as_deref()?;
+        let kind = KINDS.iter().find(|(name, _)| *name == named);
+        kind.map(|(_, word)| *word)
+    }
+
+    /// Where engines usually are.
+    fn usual(&self) -> Vec<Candidate> {
         if cfg!(windows) {
             return vec![
                 Candidate {
@@ -134,14 +155,20 @@ impl Places {
     /// When one is named and does not answer: another one in its place would be a surprise.
     pub async fn find(&self) -> Result<Result<Engine, Unavailable>, SandboxError> {
         let mut tried = Vec::new();
+        let mut last = None;
         for candidate in self.candidates() {
             match Engine::at(&candidate.address).await {
                 Ok(engine) => return Ok(Ok(engine)),
-                Err(error) if self.named.is_some() || self.host.is_some() => return Err(error),
-                Err(error) => tried.push((candidate, error.to_string())),
+                Err(error) => {
+                    tried.push((candidate, error.to_string()));
+                    last = Some(error);
+                }
             }
         }
-        Ok(Err(Unavailable { tried }))
+        match last.filter(|_| self.named.is_some() || self.host.is_some()) {
+            Some(error) => Err(error),
+            None => Ok(Err(Unavailable { tried })),
+        }
     }
 }
 
@@ -197,6 +224,21 @@ mod tests {
         assert_eq!(addresses(&places), ["tcp://other:1"]);
         places.named = Some("/a/socket".to_owned());
         assert_eq!(addresses(&places), ["unix:///a/socket"]);
+    }
+
+    #[test]
+    fn an_engine_may_be_named_by_its_kind() {
+        let places = Places {
+            named: Some("docker".to_owned()),
+            host: Some("tcp://other:1".to_owned()),
+            runtime: Some("/run/user/7".into()),
+            home: None,
+        };
+        let expected = [
+            "unix:///run/user/7/docker.sock",
+            "unix:///var/run/docker.sock",
+        ];
+        assert_eq!(addresses(&places), expected);
     }
 
     #[tokio::test]
