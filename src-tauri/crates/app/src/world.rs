@@ -436,19 +436,11 @@ impl World for AppWorld {
     }
 
     async fn keep_result(&self, run: &Run, name: &str, bytes: Arc<[u8]>) -> Option<String> {
-        let (workspace, name) = (workspace_of(run), name.to_owned());
-        let keeping = move || longrein_tools::keep_result(&workspace, &name, &bytes);
-        match tokio::task::spawn_blocking(keeping).await.ok()? {
-            Ok(path) => Some(path),
-            Err(error) => {
-                tracing::warn!("a result is kept in the log alone: {error}");
-                None
-            }
-        }
+        folder::keep(workspace_of(run), longrein_tools::result_path(name), bytes).await
     }
 
     async fn hand_up(&self, run: &Run, path: &str, bytes: Arc<[u8]>) -> Option<String> {
-        folder::hand_up(workspace_of(run), path.to_owned(), bytes).await
+        folder::keep(workspace_of(run), path.to_owned(), bytes).await
     }
 
     fn masker(&self) -> Masker {

@@ -39,7 +39,7 @@ pub use attached::attached;
 pub use delegate::AgentOffer;
 pub use find::finding;
 pub use library::{Findings, Library, LibraryError};
-pub use results::{keep_result, lay_down};
+pub use results::{lay_down, result_path};
 pub use verify::HarnessVerifier;
 pub use web_fetch::{Web, fetcher};
 

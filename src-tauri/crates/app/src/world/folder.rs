@@ -79,13 +79,13 @@ fn fill(above: &Path, part: &Path, bytes: u64) -> io::Result<()> {
     copy_files((above, RESULTS), (part, ABOVE), &mut room, &[])
 }
 
-/// Lays a file that a child delivered down in its parent's folder.
-pub(super) async fn hand_up(workspace: PathBuf, path: String, bytes: Arc<[u8]>) -> Option<String> {
+/// Lays a file down that the log has too: a long result, or what a child delivered.
+pub(super) async fn keep(workspace: PathBuf, path: String, bytes: Arc<[u8]>) -> Option<String> {
     let laying = move || longrein_tools::lay_down(&workspace, &path, &bytes);
     match tokio::task::spawn_blocking(laying).await.ok()? {
         Ok(path) => Some(path),
         Err(error) => {
-            tracing::warn!("what a child delivered is kept in the log alone: {error}");
+            tracing::warn!("a file is kept in the log alone: {error}");
             None
         }
     }

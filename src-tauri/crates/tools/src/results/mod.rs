@@ -41,12 +41,9 @@ const PREFIX_CHARS: usize = 4;
 /// The most results that a message lists.
 const LISTED_LIMIT: usize = 12;
 
-/// Lays a result down whole in the workspace and gives its path there.
-///
-/// # Errors
-/// What the system says; whatever stood there is as it was.
-pub fn keep_result(workspace: &Path, name: &str, content: &[u8]) -> Result<String, ToolError> {
-    lay_down(workspace, &format!("{FOLDER}/{name}"), content)
+/// Where a long result of this name lies whole beneath the workspace.
+pub fn result_path(name: &str) -> String {
+    format!("{FOLDER}/{name}")
 }
 
 /// Writes a file of the workspace and gives its path. No link leads out.

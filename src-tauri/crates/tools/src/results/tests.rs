@@ -294,7 +294,7 @@ async fn what_a_tool_left_in_a_file_is_read_there_and_else_what_was_kept() {
     );
     let whole = b"whole \xff\xfe\n".repeat(1_000);
     assert_eq!(
-        keep_result(desk.folder.path(), "a7long.txt", &whole).unwrap(),
+        lay_down(desk.folder.path(), &result_path("a7long.txt"), &whole).unwrap(),
         "results/a7long.txt"
     );
     let said = desk.read(json!({"start_line": 1_000})).await;
@@ -309,6 +309,6 @@ async fn what_a_tool_left_in_a_file_is_read_there_and_else_what_was_kept() {
 fn a_result_is_not_laid_down_through_a_link_that_leads_out() {
     let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::os::unix::fs::symlink(outside.path(), folder.path().join("results")).unwrap();
-    assert!(keep_result(folder.path(), "a7.txt", b"x").is_err());
+    assert!(lay_down(folder.path(), &result_path("a7.txt"), b"x").is_err());
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
 }
