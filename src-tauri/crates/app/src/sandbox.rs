@@ -234,7 +234,11 @@ impl Off {
     /// For the person.
     pub(crate) fn note(&self) -> String {
         let Self { tools, why, remedy } = self;
-        let end = why.floor_char_boundary(WHY_BYTES);
+        // Where the reason is ours it ends with the remedy.
+        let end = match remedy.is_empty() {
+            true => why.len(),
+            false => why.floor_char_boundary(WHY_BYTES),
+        };
         let more = if end < why.len() { "…" } else { "" };
         let why = sentence_of(&why[..end]);
         format!("Off in this run: {tools}. {why}{more}. {remedy}See: longrein doctor")
