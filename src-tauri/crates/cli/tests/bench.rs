@@ -5,13 +5,13 @@ use crate::support::Home;
 #[test]
 fn the_bench_measures_a_step_and_says_so_as_a_table_and_as_json() {
     let home = Home::new();
-    let bench = home.run(&["bench", "steps", "--n", "40,80", "--json"]);
+    let bench = home.run(&["bench", "steps", "--n", "40,1000", "--json"]);
     assert_eq!(bench.status, 0, "{bench}");
     let report = &bench.json()[0];
     let steps = report["steps"].as_array().unwrap();
     assert_eq!(
         (steps.len(), &steps[0]["n"], &steps[1]["n"]),
-        (2, &40.into(), &80.into())
+        (2, &40.into(), &1_000.into())
     );
     for cost in steps {
         let keys = [

@@ -73,6 +73,8 @@ impl BenchWorld {
         agent.budget.tokens_in = None;
         agent.budget.working_minutes = None;
         agent.budget.idle_steps = None;
+        // Its model does one thing; what summaries cost is told by `bench context`.
+        agent.context.summaries = false;
         Payload::RunCreated(RunCreated {
             agent_hash: BlobHash::of(agent.name.as_bytes()),
             agent,
