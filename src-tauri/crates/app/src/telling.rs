@@ -6,7 +6,7 @@ use longrein_protocol::block::Trust;
 use longrein_trace::{PieceStory, RequestStory, Story};
 
 use crate::Longrein;
-use crate::error::AppError;
+use crate::error::{AppError, AppErrorCode};
 use crate::replay::{RequestBlock, RequestRecord};
 
 /// The most rows of one run that are told; the newest are.
@@ -41,7 +41,7 @@ impl Longrein {
     /// When there is no such run, or its log is damaged.
     pub async fn tell(&self, run: RunId, form: Form) -> Result<Told, AppError> {
         let mut story = self.story(run, (DEPTH, String::new())).await?;
-        story.requests = self.requests_of(run).await?;
+        story.requests = self.requests_of(run, story.view.seq).await?;
         let (seq, head) = self.inner.store.head(run).await?;
         if seq == story.view.seq {
             story.head = longrein_protocol::BlobHash(head).to_string();
@@ -78,12 +78,17 @@ impl Longrein {
         })
     }
 
-    /// The requests of a run's steps, oldest first.
-    async fn requests_of(&self, run: RunId) -> Result<Vec<RequestStory>, AppError> {
+    /// The requests of a run's steps up to an event, oldest first.
+    async fn requests_of(&self, run: RunId, seq: u32) -> Result<Vec<RequestStory>, AppError> {
         let mut told = Vec::new();
-        let mut next = self.view(run).await?.run().seq;
-        // A run that has not asked a model yet has none.
-        while let Ok(record) = self.request_at(run, Some(next)).await {
+        let mut next = seq;
+        loop {
+            let record = match self.request_at(run, Some(next)).await {
+                Ok(record) => record,
+                // No model was asked by then.
+                Err(error) if error.code == AppErrorCode::NotFound => break,
+                Err(error) => return Err(error),
+            };
             let before = match record.sections.is_empty() {
                 // Beside the steps: the one before it lies further up.
                 true => record.seq.checked_sub(1).filter(|seq| *seq > 0),

@@ -87,20 +87,23 @@ export function limitAmount(limit: Limit, amount: number): string {
 }
 
 /** How many strands stand how, in the order in which they are told. */
-const STRANDS: readonly [StrandState, string][] = [
-  ['waiting', 'waits'],
-  ['running', 'works'],
-  ['resting', 'paused'],
-  ['failed', 'failed'],
-  ['gone', 'cancelled'],
-  ['joined', 'back'],
+const STRANDS: readonly [state: StrandState, one: string, many: string][] = [
+  ['waiting', 'waits', 'wait'],
+  ['running', 'works', 'work'],
+  ['resting', 'paused', 'paused'],
+  ['failed', 'failed', 'failed'],
+  ['gone', 'cancelled', 'cancelled'],
+  ['joined', 'back', 'back'],
 ];
 
-/** Helpers that stand beside the line in words: `3 helpers`, `1 works · 2 back`. */
+/** Helpers that stand beside the line in words: `3 helpers`, `1 works · 2 back`, `6 work`. */
 export function branchWords(lines: readonly RunLine[], knot: { label: string; detail: string }): { label: string; detail: string } {
   const states = lines.map((line) => strandState(line.state));
   const only = lines.length === 1 ? lines[0] : undefined;
   if (only) return { label: only.title || knot.label, detail: RUN_STATES[only.state].words };
-  const counted = STRANDS.map(([state, words]) => [states.filter((known) => known === state).length, words] as const).filter(([number]) => number > 0);
+  const counted = STRANDS.map(([state, one, many]) => {
+    const number = states.filter((known) => known === state).length;
+    return [number, number === 1 ? one : many] as const;
+  }).filter(([number]) => number > 0);
   return { label: plural(lines.length, 'helper'), detail: counted.map(([number, words]) => `${number} ${words}`).join(' · ') };
 }

@@ -247,7 +247,7 @@ impl Run {
             agent.instructions.push_str(WITH_COPY);
         }
         let budget = &mut agent.budget;
-        budget.steps = least(grant.steps, Some(budget.steps)).unwrap_or(budget.steps);
+        budget.steps = grant.steps.unwrap_or(budget.steps).min(budget.steps);
         budget.tokens_in = least(grant.tokens_in, budget.tokens_in);
         budget.tokens_out = least(grant.tokens_out, budget.tokens_out);
         budget.actions = least(grant.actions, budget.actions);
